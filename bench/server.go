@@ -63,19 +63,46 @@ func serve(ctx context.Context, processes *errgroup.Group, program, database str
 	s := &service{url: "http://" + address, token: strings.TrimSpace(string(token)), pid: cmd.Process.Pid,
 		postgres: postgres}
 	s.client.Transport = &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true}
+	s.wait(ctx)
+	if err := s.describeParents(ctx); err != nil {
+		return nil, err
+	}
 	return s, s.readCursors(ctx)
+}
+
+// wait waits until the server listens.
+func (s *service) wait(ctx context.Context) {
+	for address := strings.TrimPrefix(s.url, "http://"); ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			_ = conn.Close()
+			return
+		}
+	}
+}
+
+// describeParents gives the genres and categories a description, which an import of books cannot. Ids count from 1.
+func (s *service) describeParents(ctx context.Context) error {
+	for noun, count := range map[string]int{"Genre": allGenres, "Category": allCategories} {
+		for id := 1; id <= count; id++ {
+			text := strings.Repeat(fmt.Sprintf("%08x %s — ", uint32(id)*2_654_435_761, noun), 6)
+			w := workload{query: fmt.Sprintf(`mutation ($text: String) { update%s(input: {id: %d, patch: {description: $text}}) { clientMutationId } }`, noun, id),
+				variables: variables{"text": text}}
+			var answer bytes.Buffer
+			if err := s.ask(ctx, w, "", w.body(), &answer); err != nil {
+				return err
+			}
+			if !strings.HasPrefix(answer.String(), `{"data":{"update`) {
+				return fmt.Errorf("describe %s %d: %.300s", noun, id, &answer)
+			}
+		}
+	}
+	return nil
 }
 
 var cursor = regexp.MustCompile(`"cursor":"([^"]+)"`)
 
-// readCursors waits until the server listens, and reads the cursors before its pages of books.
+// readCursors reads the cursors before the pages of books.
 func (s *service) readCursors(ctx context.Context) error {
-	for address := strings.TrimPrefix(s.url, "http://"); ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			_ = conn.Close()
-			break
-		}
-	}
 	for offset := 0; offset < allBooks; offset += 1000 {
 		w := workload{query: fmt.Sprintf(`{ books(first: 1000, offset: %d) { edges { cursor } } }`, offset)}
 		var answer bytes.Buffer

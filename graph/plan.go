@@ -65,8 +65,8 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	plan.Facet(book.Facets, "years", plan.StructType[model.YearFacet]("YearFacet"),
 		plan.First((*model.BookFacets).Years))
 	plan.Facet(book.Facets, "prices", plan.StructType[model.PriceFacet]("PriceFacet"),
-		func(f *model.BookFacets, ctx context.Context, asked model.Facet) ([]*model.PriceFacet, error) {
-			return f.Prices(ctx, asked.Bounds)
+		func(f *model.BookFacets, ctx context.Context, want model.Facet) ([]*model.PriceFacet, error) {
+			return f.Prices(ctx, want.Bounds)
 		})
 	return query
 }

@@ -8,23 +8,19 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Stream connects the resolver of a subscription with the executor, which evaluates each change at
-// one revision. gqlgen alone would evaluate it without a Snapshot.
-type Stream struct {
-	Args   *model.ChangeArgs  // set by the resolver; nil if it has refused them
-	Events chan *model.Change // of the executor; the resolver returns it
+// Subscribe returns the channel of the changes of a subscription.
+type Subscribe func(args model.ChangeArgs) <-chan *model.Change
+
+type subscribeKey struct{}
+
+// WithSubscribe returns a context in which a subscription starts by calling subscribe. The executor
+// owns the channel, because it evaluates each change at one revision.
+func WithSubscribe(ctx context.Context, subscribe Subscribe) context.Context {
+	return context.WithValue(ctx, subscribeKey{}, subscribe)
 }
 
-type streamKey struct{}
-
-// WithStream returns a context for starting a subscription, and its Stream.
-func WithStream(ctx context.Context) (context.Context, *Stream) {
-	s := &Stream{Events: make(chan *model.Change, 1)}
-	return context.WithValue(ctx, streamKey{}, s), s
-}
-
-// StreamOf returns the Stream of a subscription. It panics without WithStream.
-func StreamOf(ctx context.Context) *Stream { return ctx.Value(streamKey{}).(*Stream) }
+// SubscribeOf returns the Subscribe of a context. It panics without WithSubscribe.
+func SubscribeOf(ctx context.Context) Subscribe { return ctx.Value(subscribeKey{}).(Subscribe) }
 
 // InChange reports whether the parent of the current field belongs to a Change: it is a row of the
 // past, whose parent may not exist any more.

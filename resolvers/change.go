@@ -30,9 +30,7 @@ func (r *subscriptionResolver) Changes(ctx context.Context, types []model.Catalo
 	if err != nil {
 		return nil, err
 	}
-	stream := graph.StreamOf(ctx)
-	stream.Args = &args
-	return stream.Events, nil
+	return graph.SubscribeOf(ctx)(args), nil
 }
 
 // Changes returns a page of changes, oldest first.

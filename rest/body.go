@@ -7,32 +7,22 @@ import (
 	"net/http"
 	"strings"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/graph/model"
 )
 
 // MaxBodyBytes is the maximum size of a request body.
 const MaxBodyBytes = 1 << 20
 
-// bodyError is the error of an unreadable body, with its HTTP status.
-type bodyError struct {
-	status  int
-	message string
-}
-
-// BodyError returns an error of a request body that WriteError writes with this status and message.
-func BodyError(status int, message string) error { return &bodyError{status, message} }
-
-func (e *bodyError) Error() string { return e.message }
-
 // readForm reads and parses the JSON body of a write.
 func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error) {
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset := strings.ToLower(params["charset"])
 	if err != nil || mediaType != "application/json" || charset != "" && charset != "utf-8" && charset != "utf8" {
-		return nil, nil, &bodyError{http.StatusUnsupportedMediaType, "The request body must be JSON: send it with Content-Type: application/json."}
+		return nil, nil, envelope.Error(http.StatusUnsupportedMediaType, "The request body must be JSON: send it with Content-Type: application/json.")
 	}
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ","); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, nil, &bodyError{http.StatusUnsupportedMediaType, "The request body must not be compressed."}
+		return nil, nil, envelope.Error(http.StatusUnsupportedMediaType, "The request body must not be compressed.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -42,14 +32,14 @@ func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error
 		return nil, nil, e
 	}
 	if err != nil {
-		return nil, nil, &bodyError{http.StatusBadRequest, "The request body could not be read."}
+		return nil, nil, envelope.Error(http.StatusBadRequest, "The request body could not be read.")
 	}
 	form, err := model.ParseForm(body)
 	switch {
 	case errors.Is(err, model.ErrNotObject):
-		return nil, nil, &bodyError{http.StatusBadRequest, "The request body must be a JSON object."}
+		return nil, nil, envelope.Error(http.StatusBadRequest, "The request body must be a JSON object.")
 	case err != nil:
-		return nil, nil, &bodyError{http.StatusBadRequest, "The request body is not valid JSON."}
+		return nil, nil, envelope.Error(http.StatusBadRequest, "The request body is not valid JSON.")
 	}
 	return body, form, nil
 }

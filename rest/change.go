@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/eventstream"
 	"library-catalogue/edge/httpcond"
 	"library-catalogue/edge/pipeline"
@@ -72,7 +72,7 @@ func (h *handler) getChangePage(w http.ResponseWriter, r *http.Request, q *query
 				}
 				data = appendShown(r.Context(), data, change)
 			}
-			body := success("Changes retrieved successfully", append(data, ']'))
+			body := envelope.Success("Changes retrieved successfully", append(data, ']'))
 			w.Header().Set(httpcond.PositionHeader, page.Position)
 			if page.HasMore {
 				q.values.Set("after", page.Position)
@@ -83,7 +83,7 @@ func (h *handler) getChangePage(w http.ResponseWriter, r *http.Request, q *query
 				return
 			}
 			jsonFormat.setHeaders(w, "")
-			writeBody(w, http.StatusOK, body)
+			envelope.WriteBody(w, http.StatusOK, body)
 		},
 	}))
 }
@@ -161,34 +161,5 @@ func appendShown(ctx context.Context, dst []byte, c *model.Change) []byte {
 		hidden.Actor = ""
 		c = &hidden
 	}
-	return AppendChange(dst, c)
-}
-
-// AppendChange appends a change as a JSON object. data has the fields of the row, without the rows that it refers to. It
-// is null if the row was deleted.
-func AppendChange(dst []byte, c *model.Change) []byte {
-	dst = model.AppendString(append(dst, `{"position":`...), c.Position)
-	dst = model.AppendString(append(dst, `,"type":`...), strings.ToLower(string(c.Type)))
-	dst = c.RowID.AppendNumber(append(dst, `,"id":`...))
-	dst = model.AppendString(append(dst, `,"operation":`...), string(c.Operation))
-	dst = strconv.AppendInt(append(dst, `,"version":`...), c.Version, 10)
-	dst = c.At.AppendJSON(append(dst, `,"at":`...))
-	dst = append(dst, `,"actor":`...)
-	if c.Actor == "" {
-		dst = append(dst, "null"...)
-	} else {
-		dst = model.AppendString(dst, c.Actor)
-	}
-	dst = append(dst, `,"data":`...)
-	switch {
-	case c.Book != nil:
-		dst = append(appendFields(dst, bookFields, c.Book), '}')
-	case c.Genre != nil:
-		dst = append(appendFields(dst, topGenreFields, c.Genre), '}')
-	case c.Category != nil:
-		dst = appendCategory(dst, c.Category)
-	default:
-		dst = append(dst, "null"...)
-	}
-	return append(dst, '}')
+	return c.AppendJSON(dst)
 }

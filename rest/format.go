@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model/bookfile"
 	"library-catalogue/graph/model/citation"
@@ -110,7 +111,7 @@ func (f *format) appendBegin(dst []byte, res *resource) []byte {
 	if f.appender != nil {
 		return append(dst, f.begin...)
 	}
-	return append(appendSuccess(dst, res.plural+" retrieved successfully"), '[')
+	return append(envelope.AppendSuccess(dst, res.plural+" retrieved successfully"), '[')
 }
 
 // listTag returns the ETag of a list at a revision.

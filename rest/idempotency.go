@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/httpcond"
 )
 
@@ -46,5 +47,5 @@ func writeStored(w http.ResponseWriter, stored []byte) {
 	}
 	w.Header().Set("Location", response.Location)
 	w.Header().Set("ETag", response.ETag)
-	writeBytes(w, http.StatusCreated, response.Body)
+	envelope.WriteJSON(w, http.StatusCreated, response.Body)
 }

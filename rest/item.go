@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/httpcond"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
@@ -32,12 +33,12 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 			if httpcond.NotModified(w, r, found.tag) {
 				return
 			}
-			body := success(res.noun+" retrieved successfully", found.text)
+			body := envelope.Success(res.noun+" retrieved successfully", found.text)
 			if f != jsonFormat {
 				body = slices.Concat([]byte(f.begin), found.text, []byte(f.end))
 			}
 			f.setHeaders(w, strings.ToLower(res.noun)+"-"+found.id.String())
-			writeBody(w, http.StatusOK, body)
+			envelope.WriteBody(w, http.StatusOK, body)
 		},
 	}))
 }
@@ -93,10 +94,10 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 		if err != nil {
 			return nil, res.deletedSince(err)
 		}
-		return encode(storedResponse{
+		return envelope.Encode(storedResponse{
 			Location: "/api/" + res.name + "/" + created.id.String(),
 			ETag:     created.tag,
-			Body:     success(res.noun+" created successfully", created.text),
+			Body:     envelope.Success(res.noun+" created successfully", created.text),
 		}), nil
 	}
 	var stored []byte
@@ -147,7 +148,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 		return cmp.Or(precondition, res.deletedSince(err))
 	}, func(w http.ResponseWriter) {
 		w.Header().Set("ETag", updated.tag)
-		writeBytes(w, http.StatusOK, success(res.noun+" updated successfully", updated.text))
+		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" updated successfully", updated.text))
 	})
 }
 
@@ -170,7 +171,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, 
 		}
 		return res.remove(ctx, model.ParseID(id), version, policy)
 	}, func(w http.ResponseWriter) {
-		writeBytes(w, http.StatusOK, success(res.noun+" deleted successfully", []byte("null")))
+		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" deleted successfully", []byte("null")))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
@@ -107,7 +108,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 			}
 			setPosition(w, position)
 			f.setHeaders(w, res.name)
-			writeBody(w, http.StatusOK, body)
+			envelope.WriteBody(w, http.StatusOK, body)
 		},
 	}))
 	if cap(body) > cap(*buffer) && cap(body) <= maxBufferBytes { // do not keep the memory of a huge page

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/eventstream"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph"
@@ -60,14 +61,7 @@ type Options struct {
 
 	Logger *slog.Logger // nil: no log
 
-	Routes []Route // additional routes under /api
-}
-
-// Route is an additional route under /api.
-type Route struct {
-	Method, Pattern string
-	// Serve writes a response, or returns an error and writes nothing. id is the value of {id} in the pattern.
-	Serve func(w http.ResponseWriter, r *http.Request, id string) error
+	Routes []envelope.Route // additional routes under /api
 }
 
 // defaultSpoolBytes is enough for 60 different lists of 100,000 books.

@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/graph/model"
 )
 
@@ -61,12 +63,12 @@ type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id st
 // unclean paths without an envelope.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache") // clients may store it but must revalidate it
-	asked := strings.Trim(r.URL.EscapedPath(), "/")
-	inFormat, path := withSuffix(r, asked)
+	requested := strings.Trim(r.URL.EscapedPath(), "/")
+	inFormat, path := withSuffix(r, requested)
 	pattern, id := patternOf(path)
 	routes := h.byPattern[pattern]
 	if routes == nil {
-		h.writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", asked))
+		h.writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", requested))
 		return
 	}
 	method := r.Method
@@ -117,7 +119,29 @@ func methodNotAllowed(w http.ResponseWriter, r *http.Request, path string, route
 	}
 	allowed := strings.Join(methods, ", ")
 	w.Header().Set("Allow", allowed)
-	write(w, http.StatusMethodNotAllowed, envelope{
-		Message: "The " + r.Method + " method is not supported for route " + path + ". Supported methods: " + allowed + ".",
-	})
+	envelope.WriteError(w, r, envelope.Error(http.StatusMethodNotAllowed,
+		"The "+r.Method+" method is not supported for route "+path+". Supported methods: "+allowed+"."))
+}
+
+// writeError writes an error response and logs server errors.
+func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	if cause, ok := errors.AsType[*model.Error](context.Cause(r.Context())); ok {
+		err = cause // err is a consequence of it
+	}
+	switch status := envelope.StatusOf(err); {
+	case status == http.StatusForbidden:
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`) // RFC 6750, section 3.1
+	case status >= http.StatusInternalServerError:
+		h.logFailure(w, r, model.AsError(err))
+	}
+	envelope.WriteError(w, r, err)
+}
+
+// logFailure logs an error with the request id. It does not log errors after the client has gone, which caused them.
+func (h *handler) logFailure(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	h.options.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err,
+		"request_id", w.Header().Get("X-Request-Id"))
 }

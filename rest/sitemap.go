@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
@@ -84,7 +85,7 @@ func (h *handler) sitemapIndex(w http.ResponseWriter, r *http.Request, f *format
 		},
 		Answer: func(w http.ResponseWriter) {
 			f.setHeaders(w, "")
-			writeBody(w, http.StatusOK, body)
+			envelope.WriteBody(w, http.StatusOK, body)
 		},
 	}))
 }

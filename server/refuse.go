@@ -3,8 +3,8 @@ package server
 import (
 	"net/http"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/telemetry"
-	"library-catalogue/rest"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/web"
 )
@@ -12,7 +12,7 @@ import (
 // refuse writes an error in the format of the request's endpoint.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if endpointOf(r) == telemetry.REST {
-		rest.WriteError(w, r, err)
+		envelope.WriteError(w, r, err)
 		return
 	}
 	graphqlhttp.WriteError(w, r, err)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/rest"
 )
 
 // message is the content of a request. The fields are those of Standard Webhooks 1.0.0, section "Payload structure".
@@ -29,7 +28,7 @@ func messageOf(c *model.Change) message {
 	if c.Type != "" {
 		kind = strings.ToLower(string(c.Type)) + "." + verbs[c.Operation]
 	}
-	return message{id: c.Position, body: append(rest.AppendChange(envelope(kind, c.At), c), '}')}
+	return message{id: c.Position, body: append(c.AppendJSON(envelope(kind, c.At)), '}')}
 }
 
 // testMessage returns a message of no change.

@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 
 	// The server and the spool import db/stats alone of db: the record of a request's statements, for the response.
-	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/httpcond", "edge/pipeline", "edge/eventstream"},
+	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/envelope", "edge/httpcond", "edge/pipeline", "edge/eventstream"},
 	"rest/spool":                {"graph/model", "db/stats", "task"},
 	"edge/auth":                 {"graph/model", "edge/telemetry", "lru", "task"},
 	"edge/telemetry":            {"graph/model", "db/stats", "task"},
@@ -57,6 +57,7 @@ var mayImport = map[string][]string{
 	"edge/ratelimit":            {"graph/model", "edge/caller", "lru"},
 	"edge/admission":            {"graph/cost", "graph/model", "edge/caller"},
 	"edge/respcache":            {"graph/model", "edge/telemetry", "lru"},
+	"edge/envelope":             {"graph/model"},
 	"edge/httpcond":             {"graph/model"},
 	"edge/eventstream":          {"graph/model", "edge/admission", "edge/caller", "edge/telemetry", "task"},
 	"edge/pipeline":             {"graph/cost", "graph/model", "edge/admission", "edge/httpcond", "edge/ratelimit", "edge/respcache"},
@@ -64,8 +65,8 @@ var mayImport = map[string][]string{
 	"server/graphqlhttp/stream": {"graph/model", "edge/caller", "edge/eventstream", "server/graphqlhttp", "edge/telemetry", "task"},
 	"web":                       {"graph/model/..."},
 	"server/servertest":         {"graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry"},
-	"webhooks":                  {"graph/model", "rest", "task"},
-	"server/imports":            {"graph/model", "importer/...", "rest", "edge/caller", "edge/httpcond", "task"},
+	"webhooks":                  {"graph/model", "task"},
+	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
 	"server":                    {"graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "webhooks", "task"},
 
 	"importer/source":        {"graph/model", "task"},
@@ -76,6 +77,43 @@ var mayImport = map[string][]string{
 	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "importer/...", "graph/model", "db", "db/sqlite", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
 	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
 	"examples/go":            {},
+}
+
+// layers are the packages from the top to the bottom. An import leads down, or stays in its folder.
+var layers = [][]string{
+	{"cmd/...", "examples/go"},
+	{"server/servertest"},
+	{"server"},
+	{"server/...", "rest/...", "web/...", "webhooks"},
+	{"edge/...", "importer/..."},
+	{"resolvers/..."},
+	{"graph"},
+	{"graph/plan", "graph/cost"},
+	{"db/..."},
+	{"task", "lru"},
+	{"graph/model/..."},
+}
+
+// TestArrows holds the table of imports to the layers, so that a line of it can not allow an arrow up.
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	layer := func(name string) int {
+		name = strings.TrimSuffix(name, "/...")
+		i := slices.IndexFunc(layers, func(layer []string) bool { return permits(layer, name) })
+		if i < 0 {
+			t.Errorf("%s has no layer", name)
+		}
+		return i
+	}
+	for name, allowed := range mayImport {
+		for _, imported := range allowed {
+			from, to := layer(name), layer(imported)
+			folder, _, _ := strings.Cut(imported, "/")
+			if to < from || to == from && !strings.HasPrefix(name, folder) {
+				t.Errorf("%s is not above %s and must not import it", name, imported)
+			}
+		}
+	}
 }
 
 // keptTo says which packages alone may import what comes from outside.

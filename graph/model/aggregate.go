@@ -289,8 +289,8 @@ func (f *BookFacets) Years(ctx context.Context, first *int) ([]*YearFacet, error
 }
 
 // facet reads the values of a facet.
-func facet[V any](ctx context.Context, f *BookFacets, asked Facet, value func(*BookGroup) V) ([]V, error) {
-	g, err := f.selection.facet(asked)
+func facet[V any](ctx context.Context, f *BookFacets, want Facet, value func(*BookGroup) V) ([]V, error) {
+	g, err := f.selection.facet(want)
 	if err != nil {
 		return nil, err
 	}

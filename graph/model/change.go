@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"strconv"
+	"strings"
 )
 
 // CatalogueType is a type of rows whose changes are logged.
@@ -72,6 +73,35 @@ func (c *Change) ActorFor(ctx context.Context) *string {
 		return nil
 	}
 	return &c.Actor
+}
+
+// AppendJSON appends the change as a JSON object of /api. data has the fields of the row, without the rows that it refers to. It
+// is null if the row was deleted.
+func (c *Change) AppendJSON(dst []byte) []byte {
+	dst = AppendString(append(dst, `{"position":`...), c.Position)
+	dst = AppendString(append(dst, `,"type":`...), strings.ToLower(string(c.Type)))
+	dst = c.RowID.AppendNumber(append(dst, `,"id":`...))
+	dst = AppendString(append(dst, `,"operation":`...), string(c.Operation))
+	dst = strconv.AppendInt(append(dst, `,"version":`...), c.Version, 10)
+	dst = c.At.AppendJSON(append(dst, `,"at":`...))
+	dst = append(dst, `,"actor":`...)
+	if c.Actor == "" {
+		dst = append(dst, "null"...)
+	} else {
+		dst = AppendString(dst, c.Actor)
+	}
+	dst = append(dst, `,"data":`...)
+	switch {
+	case c.Book != nil:
+		dst = append(BookJSON.Append(dst, c.Book), '}')
+	case c.Genre != nil:
+		dst = append(GenreJSON.Append(dst, c.Genre), '}')
+	case c.Category != nil:
+		dst = append(CategoryJSON.Append(dst, c.Category), '}')
+	default:
+		dst = append(dst, "null"...)
+	}
+	return append(dst, '}')
 }
 
 // Moment is a place in the log of changes. A row with a Moment is of the past: its changes up to

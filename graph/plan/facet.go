@@ -16,11 +16,11 @@ func Facet[V any](facets *Type[*model.BookFacets], name string, target *Type[V],
 ) {
 	facets.relations[name] = func(c *compiler, f graphql.CollectedField) relation[*model.BookFacets] {
 		return newList(func(of *model.BookFacets, ctx context.Context) ([]V, error) {
-			asked, err := facetOf(f.Field, graphql.GetOperationContext(ctx).Variables)
+			want, err := facetOf(f.Field, graphql.GetOperationContext(ctx).Variables)
 			if err != nil {
 				return nil, err
 			}
-			return read(of, ctx, asked)
+			return read(of, ctx, want)
 		}, target.compile(c, f.Selections))
 	}
 }
@@ -28,8 +28,8 @@ func Facet[V any](facets *Type[*model.BookFacets], name string, target *Type[V],
 // First returns the read function of a facet with the argument first.
 func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, error),
 ) func(*model.BookFacets, context.Context, model.Facet) ([]V, error) {
-	return func(of *model.BookFacets, ctx context.Context, asked model.Facet) ([]V, error) {
-		return read(of, ctx, asked.First)
+	return func(of *model.BookFacets, ctx context.Context, want model.Facet) ([]V, error) {
+		return read(of, ctx, want.First)
 	}
 }
 
@@ -39,17 +39,17 @@ var facetKeys = map[string]model.GroupKey{
 }
 
 // facetOf returns the facet of a field and its arguments.
-func facetOf(f *ast.Field, variables map[string]any) (asked model.Facet, err error) {
+func facetOf(f *ast.Field, variables map[string]any) (want model.Facet, err error) {
 	args := f.ArgumentMap(variables)
-	asked.By = facetKeys[f.Name]
+	want.By = facetKeys[f.Name]
 	if first := args["first"]; first != nil {
-		asked.First, err = pointer(graphql.UnmarshalInt(first))
+		want.First, err = pointer(graphql.UnmarshalInt(first))
 	}
 	if bounds := args["bounds"]; bounds != nil && err == nil {
-		asked.Bounds, err = mapRows(graphql.CoerceList(bounds), func(v any) (cents model.Cents, err error) {
+		want.Bounds, err = mapRows(graphql.CoerceList(bounds), func(v any) (cents model.Cents, err error) {
 			err = cents.UnmarshalGQL(v)
 			return cents, err
 		})
 	}
-	return asked, err
+	return want, err
 }

@@ -64,7 +64,7 @@ func (b *batch[K, V]) fetchLevel(ctx context.Context, keys []K) error {
 	var missing []K
 	distinct := make(map[K]struct{}, len(keys))
 	for _, key := range keys {
-		if _, ok := distinct[key]; !ok && !b.asked(ctx, key) {
+		if _, ok := distinct[key]; !ok && !b.requested(ctx, key) {
 			distinct[key] = struct{}{}
 			missing = append(missing, key)
 		}
@@ -89,10 +89,10 @@ func (b *batch[K, V]) fetchLevel(ctx context.Context, keys []K) error {
 func (b *batch[K, V]) has(ctx context.Context, key K) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.asked(ctx, key)
+	return b.requested(ctx, key)
 }
 
-func (b *batch[K, V]) asked(ctx context.Context, key K) bool {
+func (b *batch[K, V]) requested(ctx context.Context, key K) bool {
 	_, ok := b.values[key]
 	if !ok && b.cache != nil {
 		_, ok = b.cache.Get(ctx, key)

@@ -69,8 +69,8 @@ type perParent[Q interface{ Key() string }, V any] struct {
 	fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error)
 	prime func(V) // announces the rows that the answers refer to; may be nil
 
-	mu    sync.Mutex
-	asked map[string]Q // by key
+	mu   sync.Mutex
+	args map[string]Q // by key
 }
 
 // question is a question about one parent.
@@ -82,15 +82,15 @@ type question struct {
 func newPerParent[Q interface{ Key() string }, V any](wait time.Duration,
 	fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error), prime func(V),
 ) *perParent[Q, V] {
-	p := &perParent[Q, V]{fetch: fetch, prime: prime, asked: map[string]Q{}}
+	p := &perParent[Q, V]{fetch: fetch, prime: prime, args: map[string]Q{}}
 	p.batch.wait, p.batch.fetch = wait, p.fetchAnswers
 	return p
 }
 
-func (p *perParent[Q, V]) load(ctx context.Context, parent model.ID, siblings []model.ID, asked Q) (V, error) {
-	q := question{parent, asked.Key()}
+func (p *perParent[Q, V]) load(ctx context.Context, parent model.ID, siblings []model.ID, args Q) (V, error) {
+	q := question{parent, args.Key()}
 	p.mu.Lock()
-	p.asked[q.key] = asked
+	p.args[q.key] = args
 	p.mu.Unlock()
 	if siblings != nil && !p.batch.has(ctx, q) {
 		questions := make([]question, len(siblings))
@@ -113,9 +113,9 @@ func (p *perParent[Q, V]) fetchAnswers(ctx context.Context, questions []question
 	answers := make(map[question]V, len(questions))
 	for key, ids := range parents {
 		p.mu.Lock()
-		asked := p.asked[key]
+		args := p.args[key]
 		p.mu.Unlock()
-		fetched, err := p.fetch(ctx, ids, asked)
+		fetched, err := p.fetch(ctx, ids, args)
 		if err != nil {
 			return nil, err
 		}

@@ -239,12 +239,12 @@ func (c *listCache) addSkipTime(positions *listPositions, rows int, took time.Du
 }
 
 // read caches the positions of a list.
-func (c *listCache) read(ctx context.Context, key string, asked *listPositions, positions func(context.Context) ([]*model.Position, model.Revision, error)) {
+func (c *listCache) read(ctx context.Context, key string, entry *listPositions, positions func(context.Context) ([]*model.Position, model.Revision, error)) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.reading = false
-		close(asked.done)
+		close(entry.done)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -258,6 +258,6 @@ func (c *listCache) read(ctx context.Context, key string, asked *listPositions, 
 		c.positions.Delete(key) // so that a later request tries again
 		return
 	}
-	asked.rows, asked.at = rows, at
+	entry.rows, entry.at = rows, at
 	c.positions.Set(key, &listPositions{revision: at.Catalogue, done: closed, at: at, rows: rows})
 }

@@ -22,12 +22,26 @@ var errSlowEvents = model.Errorf(model.Unavailable, "The server is too busy for 
 
 // subscribe starts a subscription. Each response has one change. The last one has only the error that
 // ended the subscription, if there is one. The responses end with ctx.
+//
+//  1. gqlgen's executor calls the resolver, which checks the arguments and returns the channel changes.
+//  2. follow reads the log. It sends each change to the channel, and gqlgen's executor receives it and
+//     resolves its fields, at one revision.
+//  3. The returned handler passes the responses on to the connection, one a call.
 func (e *execution) subscribe(ctx context.Context) (graphql.ResponseHandler, context.Context) {
 	e.record(ctx)
-	ctx, stream := graph.WithStream(ctx)
+	var args *model.ChangeArgs
+	changes := make(chan *model.Change, 1)
+	ctx = graph.WithSubscribe(ctx, func(checked model.ChangeArgs) <-chan *model.Change {
+		args = &checked
+		return changes
+	})
 	evaluate, ctx := e.executor.DispatchOperation(ctx, e.operation.OperationContext)
-	if stream.Args == nil { // the resolver has refused the arguments
+	if args == nil { // the resolver has refused the arguments
 		return evaluate, ctx
+	}
+	evaluateChange := func(ctx context.Context, change *model.Change) *graphql.Response {
+		changes <- change
+		return evaluate(ctx)
 	}
 	answers := make(chan *graphql.Response)
 	send := func(answer *graphql.Response) error {
@@ -38,7 +52,7 @@ func (e *execution) subscribe(ctx context.Context) (graphql.ResponseHandler, con
 			return ctx.Err()
 		}
 	}
-	ended := task.Go(ctx, func() error { return e.follow(ctx, stream, evaluate, send) })
+	ended := task.Go(ctx, func() error { return e.follow(ctx, *args, evaluateChange, send) })
 	return func(ctx context.Context) *graphql.Response {
 		select {
 		case answer := <-answers:
@@ -74,10 +88,10 @@ func (e *execution) start(ctx context.Context) (graphql.ResponseHandler, context
 }
 
 // follow sends the responses of all changes until ctx ends.
-func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate graphql.ResponseHandler, send func(*graphql.Response) error) error {
+func (e *execution) follow(ctx context.Context, args model.ChangeArgs, evaluate func(context.Context, *model.Change) *graphql.Response, send func(*graphql.Response) error) error {
 	run := e.Pipeline.NewStream()
 	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet, []string{"Subscription"})[0]
-	return e.Catalogue.Follow(ctx, *stream.Args, run.Admit, func(ctx context.Context, page *model.ChangePage) error {
+	return e.Catalogue.Follow(ctx, args, run.Admit, func(ctx context.Context, page *model.ChangePage) error {
 		if err := run.Pay(ctx, page.LookPrice()); err != nil {
 			return err
 		}
@@ -90,8 +104,7 @@ func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate g
 				e.Catalogue.PrimeChanges(ctx, part)
 				ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription", Field: field}) // for paths of errors
 				for _, change := range part {
-					stream.Events <- change
-					answer := evaluate(ctx)
+					answer := evaluate(ctx, change)
 					if err := unfinished(ctx, answer); err != nil {
 						return err
 					}

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"library-catalogue/edge/caller"
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer/source"
-	"library-catalogue/rest"
 )
 
 const path = "/api/imports"
@@ -26,8 +26,8 @@ func Serves(r *http.Request) bool {
 }
 
 // Routes returns the routes of imports.
-func (m *Imports) Routes() []rest.Route {
-	return []rest.Route{
+func (m *Imports) Routes() []envelope.Route {
+	return []envelope.Route{
 		{Method: http.MethodPost, Pattern: path, Serve: m.post},
 		{Method: http.MethodGet, Pattern: path + "/{id}", Serve: m.get},
 		{Method: http.MethodDelete, Pattern: path + "/{id}", Serve: m.delete},
@@ -50,7 +50,7 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 		j.key = key
 	}
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasPrefix(media, "multipart/") {
-		return rest.BodyError(http.StatusUnsupportedMediaType, "The request body must be the file itself, and no form: curl --data-binary @books.csv, or fetch with the file as its body.")
+		return envelope.Error(http.StatusUnsupportedMediaType, "The request body must be the file itself, and no form: curl --data-binary @books.csv, or fetch with the file as its body.")
 	}
 	if err := j.parseQuery(r.URL.Query()); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (m *Imports) bodyError(err error) error {
 	if isOurs(err) {
 		return &model.Error{Code: errTemporary.Code, Message: errTemporary.Message, Err: err}
 	}
-	return rest.BodyError(http.StatusBadRequest, "The request body could not be read.")
+	return envelope.Error(http.StatusBadRequest, "The request body could not be read.")
 }
 
 // get responds with the state of an import.
@@ -159,5 +159,5 @@ func (j *job) write(w http.ResponseWriter, status int, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	w.Header().Set("Cache-Control", "no-store")
-	rest.WriteSuccess(w, status, message, j.view)
+	envelope.WriteSuccess(w, status, message, j.view)
 }

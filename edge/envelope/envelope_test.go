@@ -1,4 +1,4 @@
-package rest
+package envelope
 
 import (
 	"testing"

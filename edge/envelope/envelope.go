@@ -1,8 +1,8 @@
-package rest
+// Package envelope writes the {success, message, data} envelope of /api.
+package envelope
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -11,24 +11,31 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// success returns the envelope of a successful response around data, which is JSON.
-func success(message string, data []byte) []byte {
-	return append(append(appendSuccess(make([]byte, 0, len(data)+100), message), data...), '}')
+// Route is a route under /api.
+type Route struct {
+	Method, Pattern string
+	// Serve writes a response, or returns an error and writes nothing. id is the value of {id} in the pattern.
+	Serve func(w http.ResponseWriter, r *http.Request, id string) error
 }
 
-// appendSuccess appends the beginning of a successful envelope, up to its data.
-func appendSuccess(dst []byte, message string) []byte {
+// Success returns the envelope of a successful response around data, which is JSON.
+func Success(message string, data []byte) []byte {
+	return append(append(AppendSuccess(make([]byte, 0, len(data)+100), message), data...), '}')
+}
+
+// AppendSuccess appends the beginning of a successful envelope, up to its data.
+func AppendSuccess(dst []byte, message string) []byte {
 	dst = model.AppendString(append(dst, `{"success":true,"message":`...), message)
 	return append(dst, `,"data":`...)
 }
 
 // WriteSuccess writes data as JSON in a successful envelope.
 func WriteSuccess(w http.ResponseWriter, code int, message string, data any) {
-	writeBytes(w, code, success(message, encode(data)))
+	WriteJSON(w, code, Success(message, Encode(data)))
 }
 
-// envelope is the body of an error response.
-type envelope struct {
+// failure is the body of an error response.
+type failure struct {
 	Success bool        `json:"success"`
 	Message string      `json:"message"`
 	Data    any         `json:"data"`
@@ -51,9 +58,9 @@ func (f fieldErrors) MarshalJSON() ([]byte, error) {
 		for ; i < len(f) && f[i].Field == field; i++ {
 			messages = append(messages, f[i].Message)
 		}
-		b.Write(encode(field))
+		b.Write(Encode(field))
 		b.WriteByte(':')
-		b.Write(encode(messages))
+		b.Write(Encode(messages))
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
@@ -76,13 +83,32 @@ var status = map[model.Code]int{
 	model.Internal:           http.StatusInternalServerError,
 }
 
+// StatusOf returns the HTTP status of an error.
+func StatusOf(err error) int {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status
+	}
+	return status[model.AsError(err).Code]
+}
+
+// statusError is an error with an HTTP status that no code has.
+type statusError struct {
+	status  int
+	message string
+}
+
+// Error returns an error that WriteError writes with this status and message.
+func Error(status int, message string) error { return &statusError{status, message} }
+
+func (e *statusError) Error() string { return e.message }
+
 // WriteError writes an error response in an envelope.
 func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	for _, name := range []string{"ETag", "Content-Disposition", "Content-Encoding"} { // they describe the object, not the error
 		w.Header().Del(name)
 	}
-	if body, ok := errors.AsType[*bodyError](err); ok {
-		write(w, body.status, envelope{Message: body.message})
+	if e, ok := errors.AsType[*statusError](err); ok {
+		write(w, e.status, failure{Message: e.message})
 		return
 	}
 	e := model.AsError(err)
@@ -95,52 +121,28 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	case model.Unavailable:
 		w.Header().Set("Retry-After", "1")
 	}
-	write(w, status[e.Code], envelope{Message: message, Errors: fieldErrors(e.Fields)})
+	write(w, status[e.Code], failure{Message: message, Errors: fieldErrors(e.Fields)})
 }
 
-// writeError writes an error response and logs server errors.
-func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	if cause, ok := errors.AsType[*model.Error](context.Cause(r.Context())); ok {
-		err = cause // err is a consequence of it
-	}
-	_, badBody := errors.AsType[*bodyError](err)
-	switch e := model.AsError(err); {
-	case badBody:
-	case e.Code == model.Forbidden:
-		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`) // RFC 6750, section 3.1
-	case status[e.Code] >= http.StatusInternalServerError:
-		h.logFailure(w, r, e)
-	}
-	WriteError(w, r, err)
+func write(w http.ResponseWriter, code int, body failure) {
+	WriteJSON(w, code, Encode(body))
 }
 
-// logFailure logs an error with the request id. It does not log errors after the client has gone, which caused them.
-func (h *handler) logFailure(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return
-	}
-	h.options.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err,
-		"request_id", w.Header().Get("X-Request-Id"))
-}
-
-func write(w http.ResponseWriter, code int, body envelope) {
-	writeBytes(w, code, encode(body))
-}
-
-func writeBytes(w http.ResponseWriter, code int, body []byte) {
+// WriteJSON writes a response of JSON.
+func WriteJSON(w http.ResponseWriter, code int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	writeBody(w, code, body)
+	WriteBody(w, code, body)
 }
 
-// writeBody writes a response. The Content-Type must be set.
-func writeBody(w http.ResponseWriter, code int, body []byte) {
+// WriteBody writes a response. The Content-Type must be set.
+func WriteBody(w http.ResponseWriter, code int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// encode returns v as JSON without HTML escapes.
-func encode(v any) []byte {
+// Encode returns v as JSON without HTML escapes.
+func Encode(v any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
