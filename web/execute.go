@@ -1,11 +1,8 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"strings"
 
@@ -50,38 +47,17 @@ func (p *Pages) execute(r *http.Request, query string, v variables, data any) (p
 // run executes a GraphQL document and unmarshals the response into data. It returns the playground's URL for the request,
 // or the first error of the response. It sets the position of a response that is followed.
 func (p *Pages) run(r *http.Request, document string, v variables, data any) (playground string, _ error) {
-	body, err := json.Marshal(map[string]any{"query": document, "variables": v})
+	values, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
-	request, err := http.NewRequestWithContext(r.Context(), http.MethodPost, "/graphql", bytes.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	request.RemoteAddr = r.RemoteAddr
-	request.Header.Set("Content-Type", "application/json")
 	follower, follows := data.(interface{ setPosition(string) })
-	if follows {
-		request.Header.Set("Catalogue-Position", "report")
-	}
-	recorder := httptest.NewRecorder()
-	p.graphQL.ServeHTTP(recorder, request)
-	var response struct {
-		Data   json.RawMessage
-		Errors []struct {
-			Message    string
-			Extensions struct{ Code model.Code }
-		}
-		Extensions followed
-	}
-	if err := json.Unmarshal(recorder.Body.Bytes(), &response); err != nil {
-		return "", fmt.Errorf("reading the response to a page's query (status %d): %w", recorder.Code, err)
-	}
-	for _, e := range response.Errors {
-		return "", &model.Error{Code: e.Extensions.Code, Message: e.Message}
+	response, position, err := p.query(r.Context(), document, values, follows)
+	if err != nil {
+		return "", err
 	}
 	if follows {
-		follower.setPosition(response.Extensions.Position)
+		follower.setPosition(position)
 	}
-	return playgroundURL(document, v), json.Unmarshal(response.Data, data)
+	return playgroundURL(document, v), json.Unmarshal(response, data)
 }

@@ -5,6 +5,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"embed"
 	"errors"
 	"html/template"
@@ -17,8 +18,7 @@ import (
 
 // Config configures the pages.
 type Config struct {
-	// GraphQL handles the queries of the pages. Each query has the context of the request for the page.
-	GraphQL http.Handler
+	Query Query
 	// Cache is middleware that may cache a page that depends on its URL and the catalogue only.
 	Cache func(http.Handler) http.Handler
 	// Constant is middleware for a handler with a constant response.
@@ -33,12 +33,16 @@ type Config struct {
 	Off           bool // only the playground and the API reference; / responds with Links
 }
 
+// Query runs a GraphQL query with variables in JSON. It returns the data, and the newest position that it has if that is
+// wanted, or the first error of the response. ctx is that of the request for the page.
+type Query = func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte, position string, err error)
+
 //go:embed templates queries
 var files embed.FS
 
 // Pages serves the pages.
 type Pages struct {
-	graphQL   http.Handler
+	query     Query
 	log       *slog.Logger
 	assets    assets
 	templates map[string]*template.Template
@@ -54,7 +58,7 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{graphQL: cfg.GraphQL, log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
+	p := &Pages{query: cfg.Query, log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
 	if p.templates, err = parseTemplates(assets, p.login != nil); err != nil {
 		return nil, err
 	}
