@@ -24,15 +24,10 @@ type book struct {
 			Nodes      []*book
 		}
 	}
-	Search string `json:"-"` // words to mark
 }
 
-// Year returns the year of publication.
-func (b *book) Year() string { return strings.TrimLeft(b.PublishedAt[:4], "0") }
-
-// NameHits and AuthorHits return the text with the words of the search marked.
-func (b *book) NameHits() []textPart   { return hits(b.Name, b.Search) }
-func (b *book) AuthorHits() []textPart { return hits(b.Author, b.Search) }
+// Cloth returns the CSS classes of the binding's colour.
+func (b *book) Cloth() string { return cloth(b.GenreID, b.ID) }
 
 // Authors returns the names in Author.
 func (b *book) Authors() []string {
@@ -52,7 +47,8 @@ func (b *book) Neighbours() []*book {
 // wholeBook is a book with the values of all fields by their GraphQL names.
 type wholeBook struct {
 	book
-	values map[string]any
+	PublicURL string `json:"-"` // origin of its canonical address; empty: none
+	values    map[string]any
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -93,8 +89,9 @@ func (p *Pages) book(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	response.Book.PublicURL = p.publicURL
 	return &page{
-		name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js", PublicURL: p.publicURL, Path: "/books/" + response.Book.ID,
+		name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js",
 		Live: response.Book.ID, Position: response.Position,
 		Main: response.Book,
 	}, nil

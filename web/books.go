@@ -16,7 +16,7 @@ type booksResponse struct {
 	Books struct {
 		TotalCount int
 		Correction string
-		Nodes      []*book
+		Nodes      []*row
 		PageInfo   pageInfo
 		Aggregate  struct{ Price struct{ Avg *string } }
 		Facets     facets
@@ -38,7 +38,7 @@ type booksView struct {
 	Correction     string // corrected search; empty: none
 	Total          int
 	Average        string
-	Books          []*book
+	Books          []*row
 	Shelf          []spine
 	Sorts          []sortLink
 	Chips          []chip
@@ -98,7 +98,7 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 		view.Average = *avg
 	}
 	for _, b := range view.Books {
-		b.Search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
+		b.search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
 		view.Shelf = append(view.Shelf, spineOf(b))
 	}
 	view.Sorts = l.sortLinks()
@@ -190,7 +190,7 @@ const maxAlternatives = 2
 
 // shortCorrection returns a correction as text. For a word with several corrections it names the most frequent ones in
 // rows, separated by "or".
-func shortCorrection(correction string, rows []*book) string {
+func shortCorrection(correction string, rows []*row) string {
 	found := map[string]int{}
 	for _, row := range rows {
 		for _, word := range collate.Words(row.Name + " " + row.Author) {

@@ -39,20 +39,26 @@ func (f *followed) setPosition(position string) { f.Position = position }
 // variables are the variables of a GraphQL request.
 type variables map[string]any
 
+// source executes the queries of the pages.
+type source struct {
+	query     Query
+	documents map[string]string // by file name
+}
+
 // execute runs a document of the pages by its name. It returns the results of run.
-func (p *Pages) execute(r *http.Request, query string, v variables, data any) (playground string, _ error) {
-	return p.run(r, p.queries[query], v, data)
+func (s source) execute(r *http.Request, query string, v variables, data any) (playground string, _ error) {
+	return s.run(r, s.documents[query], v, data)
 }
 
 // run executes a GraphQL document and unmarshals the response into data. It returns the playground's URL for the request,
 // or the first error of the response. It sets the position of a response that is followed.
-func (p *Pages) run(r *http.Request, document string, v variables, data any) (playground string, _ error) {
+func (s source) run(r *http.Request, document string, v variables, data any) (playground string, _ error) {
 	values, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
 	follower, follows := data.(interface{ setPosition(string) })
-	response, position, err := p.query(r.Context(), document, values, follows)
+	response, position, err := s.query(r.Context(), document, values, follows)
 	if err != nil {
 		return "", err
 	}

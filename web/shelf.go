@@ -20,19 +20,12 @@ type spine struct {
 // widths are the numbers of pages that separate the widths of spines.
 var widths = []int{100, 160, 220, 300, 400, 520, 720}
 
-func spineOf(b *book) spine {
+func spineOf(b *row) spine {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(b.Name))
 	sum := hash.Sum32()
 	class := b.Cloth() + " w" + strconv.Itoa(b.Thickness()) + " h" + strconv.Itoa(int(sum%5)) + " b" + strconv.Itoa(int(sum/5%3))
 	return spine{ID: b.ID, Name: shortName(b.Name), Label: label(b.Author), Class: class}
-}
-
-// Cloth returns the CSS classes of the binding's colour.
-func (b *book) Cloth() string {
-	genre, _ := strconv.Atoi(b.GenreID)
-	id, _ := strconv.Atoi(b.ID)
-	return "cloth c" + strconv.Itoa(genre%8) + " t" + strconv.Itoa(id%3)
 }
 
 // shortName returns a name without its subtitle or series.
@@ -66,11 +59,29 @@ func label(author string) string {
 	return leading(strings.ToUpper(collate.Fold(last)), 3)
 }
 
-// leading returns the first n characters of a text.
-func leading(text string, n int) string {
-	runes := []rune(text)
-	return string(runes[:min(n, len(runes))])
+// row is a book of the list.
+type row struct {
+	ID, Name, Author, PublishedAt, Price, GenreID string
+	Version, Pages                                int
+	Genre                                         named
+	search                                        string // words to mark
 }
+
+// Cloth returns the CSS classes of the binding's colour.
+func (b *row) Cloth() string { return cloth(b.GenreID, b.ID) }
+
+// Thickness returns the width of the book's spine, from 0 to 7.
+func (b *row) Thickness() int {
+	width, _ := slices.BinarySearch(widths, b.Pages+1)
+	return width
+}
+
+// Year returns the year of publication.
+func (b *row) Year() string { return strings.TrimLeft(b.PublishedAt[:4], "0") }
+
+// NameHits and AuthorHits return the text with the words of the search marked.
+func (b *row) NameHits() []textPart   { return hits(b.Name, b.search) }
+func (b *row) AuthorHits() []textPart { return hits(b.Author, b.search) }
 
 // textPart is a part of a text. Hit marks a word of the search.
 type textPart struct {
@@ -115,10 +126,4 @@ func hits(text, search string) []textPart {
 		text = text[end:]
 	}
 	return parts
-}
-
-// Thickness returns the width of the book's spine, from 0 to 7.
-func (b *book) Thickness() int {
-	width, _ := slices.BinarySearch(widths, b.Pages+1)
-	return width
 }

@@ -49,6 +49,19 @@ func books(n int) string {
 	return number(n) + " books"
 }
 
+// leading returns the first n characters of a text.
+func leading(text string, n int) string {
+	runes := []rune(text)
+	return string(runes[:min(n, len(runes))])
+}
+
+// cloth returns the CSS classes of the colour of a book's binding.
+func cloth(genreID, id string) string {
+	genre, _ := strconv.Atoi(genreID)
+	book, _ := strconv.Atoi(id)
+	return "cloth c" + strconv.Itoa(genre%8) + " t" + strconv.Itoa(book%3)
+}
+
 // date formats a day like 1 January 1969.
 func date(day string) string {
 	t, err := time.Parse(time.DateOnly, day)

@@ -42,11 +42,10 @@ var files embed.FS
 
 // Pages serves the pages.
 type Pages struct {
-	query     Query
+	source
 	log       *slog.Logger
 	assets    assets
 	templates map[string]*template.Template
-	queries   map[string]string
 	login     *Login
 	publicURL string
 	mux       http.ServeMux
@@ -58,11 +57,11 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{query: cfg.Query, log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
+	p := &Pages{source: source{query: cfg.Query}, log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
 	if p.templates, err = parseTemplates(assets, p.login != nil); err != nil {
 		return nil, err
 	}
-	if p.queries, err = readQueries(); err != nil {
+	if p.documents, err = readQueries(); err != nil {
 		return nil, err
 	}
 	reference, err := p.docs()
@@ -108,18 +107,17 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 
 // page has the data of a template.
 type page struct {
-	status          int    // 0: 200
-	name            string // of the template
-	policy          string // Content-Security-Policy; empty: contentPolicy
-	Title           string
-	Section         string // current section of the menu
-	Search          string // value of the search field
-	Query           string // playground's URL for the page's query
-	Script          string // module that only some pages need, loaded after page.js
-	PublicURL, Path string // of the canonical address of a book
-	Live            string // the book whose changes the page follows, or all; empty: none
-	Position        string // of the newest change that a live page has
-	Main            any
+	status   int    // 0: 200
+	name     string // of the template
+	policy   string // Content-Security-Policy; empty: contentPolicy
+	Title    string
+	Section  string // current section of the menu
+	Search   string // value of the search field
+	Query    string // playground's URL for the page's query
+	Script   string // module that only some pages need, loaded after page.js
+	Live     string // the book whose changes the page follows, or all; empty: none
+	Position string // of the newest change that a live page has
+	Main     any
 }
 
 // drawn returns a handler for the page that draw returns.
