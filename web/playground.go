@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"library-catalogue/web/view"
 )
 
 // cdnHost serves the files of npm's packages as they are.
@@ -64,12 +66,12 @@ func (p *Pages) routePlayground(mayUseCDN bool) error {
 			}
 		}
 	}
-	form := p.drawn(func(r *http.Request) (*page, error) {
+	form := p.drawn(func(r *http.Request) (*view.Page, error) {
 		reason := reason
 		if !off {
 			reason.Retry = "/playground?" + r.URL.RawQuery
 		}
-		return &page{name: "playground.html", Title: "Playground", Section: "developers", Script: "playground.js", Main: reason}, nil
+		return &view.Page{Name: "playground.html", Title: "Playground", Section: "developers", Script: "playground.js", Main: reason}, nil
 	})
 	p.mux.Handle("GET /playground/form", form)
 	if off {
@@ -82,7 +84,7 @@ func (p *Pages) routePlayground(mayUseCDN bool) error {
 	}
 	page, err := p.tool(tool{
 		Title: "Playground", ID: "graphiql", Module: p.assets.url("graphiql.js"), Files: string(list),
-		Links: []named{{docsPath, "API reference"}}, Unscripted: "/developers",
+		Links: []link{{docsPath, "API reference"}}, Unscripted: "/developers",
 	}, policy)
 	p.mux.Handle("GET /playground", page)
 	return err

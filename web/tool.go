@@ -17,9 +17,11 @@ type tool struct {
 	Styles, Scripts []string // URLs
 	Module          string   // URL of a module
 	Files           string   // JSON, for the module
-	Links           []named  // links in the header; ID is the URL
+	Links           []link   // in the header
 	Unscripted      string   // URL of an alternative without scripts
 }
+
+type link struct{ URL, Name string }
 
 // tool returns the handler of a tool's page with a Content-Security-Policy.
 func (p *Pages) tool(t tool, policy string) (http.Handler, error) {
@@ -45,7 +47,7 @@ func (p *Pages) docs() (http.Handler, error) {
 	page, err := p.tool(tool{
 		Title: "API reference", ID: "swagger-ui", Styles: []string{docsPath + "/swagger-ui.css", p.assets.url("docs.css")},
 		Scripts: []string{docsPath + "/swagger-ui-bundle.js", p.assets.url("docs.js")},
-		Links:   []named{{"/openapi.yaml", "openapi.yaml"}, {"/openapi.json", "openapi.json"}}, Unscripted: "/openapi.yaml",
+		Links:   []link{{"/openapi.yaml", "openapi.yaml"}, {"/openapi.json", "openapi.json"}}, Unscripted: "/openapi.yaml",
 	}, toolPolicy)
 	files := swagger.New("", "", docsPath)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,9 +1,10 @@
-package web
+package book
 
 import (
 	"strconv"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
 )
 
 // bookField is a writable field of a book with its value.
@@ -63,10 +64,10 @@ func (b *wholeBook) Prose() []bookField  { return b.at(prose) }
 func (f bookField) Words() string {
 	switch f.Kind {
 	case model.KindDate:
-		return date(f.Value)
+		return view.Date(f.Value)
 	case model.KindInt:
 		n, _ := strconv.Atoi(f.Value) // at has formatted it
-		return number(n)
+		return view.Number(n)
 	}
 	return f.Value
 }

@@ -1,4 +1,5 @@
-package web
+// Package book draws the pages of one book: its page, its history, and the forms that store books.
+package book
 
 import (
 	"encoding/json"
@@ -8,7 +9,14 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
 )
+
+// Pages draws the pages of a book.
+type Pages struct {
+	view.Source
+	PublicURL string // origin of absolute addresses; empty: none
+}
 
 // book is a book as a page's query selects it.
 type book struct {
@@ -18,7 +26,7 @@ type book struct {
 	CreatedAt, UpdatedAt                          string
 	Genre                                         struct {
 		ID, Name string
-		Category named
+		Category view.Named
 		Books    struct {
 			TotalCount int
 			Nodes      []*book
@@ -27,7 +35,7 @@ type book struct {
 }
 
 // Cloth returns the CSS classes of the binding's colour.
-func (b *book) Cloth() string { return cloth(b.GenreID, b.ID) }
+func (b *book) Cloth() string { return view.Cloth(b.GenreID, b.ID) }
 
 // Authors returns the names in Author.
 func (b *book) Authors() []string {
@@ -58,21 +66,21 @@ func (b *wholeBook) UnmarshalJSON(text []byte) error {
 
 // bookResponse is the response to a query for a book, for the genres, or for both.
 type bookResponse struct {
-	followed
+	view.Followed
 	Book   *wholeBook
 	Genres struct {
 		Nodes []struct {
-			named
-			Category named
+			view.Named
+			Category view.Named
 		}
 	}
 }
 
 // one runs a query for the book with the id in the path. The error is NotFound if there is none.
-func (p *Pages) one(r *http.Request, query string) (response bookResponse, playground string, err error) {
+func (p Pages) one(r *http.Request, query string) (response bookResponse, playground string, err error) {
 	id := r.PathValue("id")
 	if model.ParseID(id) > 0 {
-		playground, err = p.execute(r, query, variables{"id": id}, &response)
+		playground, err = p.Execute(r, query, view.Variables{"id": id}, &response)
 	}
 	if err == nil && response.Book == nil {
 		err = missingBook(id)
@@ -80,8 +88,8 @@ func (p *Pages) one(r *http.Request, query string) (response bookResponse, playg
 	return response, playground, err
 }
 
-// book returns the page of a book.
-func (p *Pages) book(r *http.Request) (*page, error) {
+// Book returns the page of a book.
+func (p Pages) Book(r *http.Request) (*view.Page, error) {
 	response, playground, err := p.one(r, "book")
 	if model.IsCode(err, model.NotFound) {
 		return p.deletedBook(r)
@@ -89,9 +97,9 @@ func (p *Pages) book(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	response.Book.PublicURL = p.publicURL
-	return &page{
-		name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js",
+	response.Book.PublicURL = p.PublicURL
+	return &view.Page{
+		Name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js",
 		Live: response.Book.ID, Position: response.Position,
 		Main: response.Book,
 	}, nil
@@ -106,8 +114,8 @@ type formView struct {
 
 // genreGroup has the genres of a category.
 type genreGroup struct {
-	Category named
-	Genres   []named
+	Category view.Named
+	Genres   []view.Named
 }
 
 // groups returns the genres by category. They must be in order of their categories.
@@ -118,37 +126,37 @@ func (b *bookResponse) groups() []genreGroup {
 			groups = append(groups, genreGroup{Category: g.Category})
 		}
 		last := &groups[len(groups)-1]
-		last.Genres = append(last.Genres, g.named)
+		last.Genres = append(last.Genres, g.Named)
 	}
 	return groups
 }
 
-// editBook returns the form to edit a book.
-func (p *Pages) editBook(r *http.Request) (*page, error) {
+// Edit returns the form to edit a book.
+func (p Pages) Edit(r *http.Request) (*view.Page, error) {
 	response, playground, err := p.one(r, "edit")
 	if err != nil {
 		return nil, err
 	}
-	view := &formView{Book: response.Book, Groups: response.groups()}
-	return &page{name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground, Script: "form.js", Main: view}, nil
+	data := &formView{Book: response.Book, Groups: response.groups()}
+	return &view.Page{Name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground, Script: "form.js", Main: data}, nil
 }
 
-// newBook returns the form to add a book.
-func (p *Pages) newBook(r *http.Request) (*page, error) {
+// New returns the form to add a book.
+func (p Pages) New(r *http.Request) (*view.Page, error) {
 	var response bookResponse
-	playground, err := p.execute(r, "new", nil, &response)
+	playground, err := p.Execute(r, "new", nil, &response)
 	if err != nil {
 		return nil, err
 	}
-	view := &formView{New: true, Book: &wholeBook{}, Groups: response.groups()}
-	return &page{name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: view}, nil
+	data := &formView{New: true, Book: &wholeBook{}, Groups: response.groups()}
+	return &view.Page{Name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: data}, nil
 }
 
-// importFile returns the form to import a file. Its script uses /api/imports.
-func (p *Pages) importFile(*http.Request) (*page, error) {
+// Import returns the form to import a file. Its script uses /api/imports.
+func (p Pages) Import(*http.Request) (*view.Page, error) {
 	var fields []*model.FieldInfo
 	for _, key := range model.ImportFields {
 		fields = append(fields, model.ImportField(key))
 	}
-	return &page{name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: fields}, nil
+	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: fields}, nil
 }

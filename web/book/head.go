@@ -1,4 +1,4 @@
-package web
+package book
 
 import (
 	"net/url"

@@ -1,4 +1,4 @@
-package web
+package list
 
 import (
 	"hash/fnv"
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"library-catalogue/graph/model/collate"
+	"library-catalogue/web/view"
 )
 
 // spine is a book on the shelf. Its width shows the number of pages and its colour the genre.
@@ -54,21 +55,21 @@ func label(author string) string {
 		return -1
 	}, words[len(words)-1])
 	if r, _ := utf8.DecodeRuneInString(last); unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) {
-		return leading(last, 2)
+		return view.Leading(last, 2)
 	}
-	return leading(strings.ToUpper(collate.Fold(last)), 3)
+	return view.Leading(strings.ToUpper(collate.Fold(last)), 3)
 }
 
 // row is a book of the list.
 type row struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
 	Version, Pages                                int
-	Genre                                         named
+	Genre                                         view.Named
 	search                                        string // words to mark
 }
 
 // Cloth returns the CSS classes of the binding's colour.
-func (b *row) Cloth() string { return cloth(b.GenreID, b.ID) }
+func (b *row) Cloth() string { return view.Cloth(b.GenreID, b.ID) }
 
 // Thickness returns the width of the book's spine, from 0 to 7.
 func (b *row) Thickness() int {
