@@ -27,17 +27,12 @@ func WantsPage(r *http.Request) bool {
 func linksOr(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
-		if wantsJSON(r) {
+		if strings.Contains(r.Header.Get("Accept"), "application/json") && !WantsPage(r) {
 			Links(w, r)
 			return
 		}
 		page.ServeHTTP(w, r)
 	})
-}
-
-// wantsJSON reports whether a request accepts JSON and is no navigation.
-func wantsJSON(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "application/json") && !WantsPage(r)
 }
 
 // citedOr redirects a request for a citation of a book to /api, by the suffix of its path or by Accept. It calls page for

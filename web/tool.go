@@ -41,21 +41,21 @@ func (p *Pages) tool(t tool, policy string) (http.Handler, error) {
 // docsPath is the path of the API reference.
 const docsPath = "/api/docs"
 
-// docs returns the handler of Swagger UI for /openapi.yaml. Its files come from swgui. The page is ours, because swgui's
-// page has an inline script.
-func (p *Pages) docs() (http.Handler, error) {
+// routeDocs adds Swagger UI for /openapi.yaml. Its files come from swgui. The page is ours, because swgui's page has an
+// inline script.
+func (p *Pages) routeDocs() error {
 	page, err := p.tool(tool{
 		Title: "API reference", ID: "swagger-ui", Styles: []string{docsPath + "/swagger-ui.css", p.assets.url("docs.css")},
 		Scripts: []string{docsPath + "/swagger-ui-bundle.js", p.assets.url("docs.js")},
 		Links:   []link{{"/openapi.yaml", "openapi.yaml"}, {"/openapi.json", "openapi.json"}}, Unscripted: "/openapi.yaml",
 	}, toolPolicy)
 	files := swagger.New("", "", docsPath)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == docsPath || r.URL.Path == docsPath+"/" {
-			page.ServeHTTP(w, r)
-			return
-		}
+	p.mux.Handle("GET /api/docs", page)
+	p.mux.Handle("GET /api/docs/{$}", page)
+	p.mux.HandleFunc("GET /api/docs/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=86400")
 		files.ServeHTTP(w, r)
-	}), err
+	})
+	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
+	return err
 }

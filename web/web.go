@@ -64,8 +64,7 @@ func New(cfg Config) (*Pages, error) {
 	}
 	source := view.Source{Query: cfg.Query, Documents: queries}
 	lists, books := list.Pages{Source: source}, book.Pages{Source: source, PublicURL: cfg.PublicURL}
-	reference, err := p.docs()
-	if err != nil {
+	if err := p.routeDocs(); err != nil {
 		return nil, err
 	}
 	if err := p.routePlayground(cfg.PlaygroundCDN); err != nil {
@@ -74,9 +73,6 @@ func New(cfg Config) (*Pages, error) {
 	if p.login != nil {
 		p.mux.Handle("GET /login", p.drawn(p.logIn))
 	}
-	p.mux.Handle("GET /api/docs", reference)
-	p.mux.Handle("GET /api/docs/", reference)
-	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
 	assets.route(&p.mux, cfg.Constant)
 	p.mux.Handle("GET /favicon.ico", http.RedirectHandler(assets.url("icon.svg"), http.StatusFound))
 	p.mux.HandleFunc("GET /robots.txt", robots(cfg))
