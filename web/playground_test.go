@@ -74,7 +74,7 @@ func TestPlayground(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(outside)
-	if !slices.Equal(outside, want) || !strings.Contains(policy, "connect-src 'self';") || strings.Contains(page, "Cscript") {
+	if !slices.Equal(outside, want) || !strings.Contains(policy, "connect-src 'self'; form-action 'self'; base-uri 'none';") || strings.Contains(page, "Cscript") {
 		t.Errorf("%s\n%s", policy, page)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // toolPolicy is contentPolicy for third-party tools, which need inline styles and embedded images and fonts.
 const toolPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'; " +
-	"base-uri 'none'; frame-ancestors 'none'"
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // tool is the page of a third-party tool, which draws into the element ID.
 type tool struct {

@@ -33,6 +33,7 @@ function keep({ query, variables }) {
 // show draws GraphiQL. The request of the URL is filled in but not run, because anyone can make a URL, and it would run with
 // the tab's token.
 function show({ GraphiQL, React, ReactDOM }) {
+  status.textContent = '';
   const fetcher = GraphiQL.createFetcher({
     url: '/graphql', headers: { Accept: 'application/json' }, enableIncrementalDelivery: false,
     subscriptionUrl: `${location.origin.replace('http', 'ws')}/graphql`, // with the headers as connectionParams
