@@ -207,7 +207,7 @@ func unavailable(err error) error {
 
 func notFound(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
 
-// stale is the error of a row that does not have the expected version.
-func stale(noun string) error {
-	return model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", noun)
+// stale is the error of a row that has this version and not the expected one.
+func stale(noun string, version int64) error {
+	return &model.Error{Code: model.Stale, Message: noun + " was changed by someone else. Read it again.", Version: version}
 }

@@ -47,12 +47,12 @@ func (s *Store) resolve(ctx context.Context, t *tx, found []foundChange) ([]logg
 		setIdentity(change)
 	}
 	snapshot := s.newSnapshot(t)
-	err := readLast(ctx, snapshot.Books, last[model.TypeBook], func(c *model.Change, b *model.Book) { c.Book = b })
+	err := readLast(ctx, reader[model.Book]{snapshot, &books}, last[model.TypeBook], func(c *model.Change, b *model.Book) { c.Book = b })
 	if err == nil {
-		err = readLast(ctx, snapshot.Genres, last[model.TypeGenre], func(c *model.Change, g *model.Genre) { c.Genre = g })
+		err = readLast(ctx, reader[model.Genre]{snapshot, &genres}, last[model.TypeGenre], func(c *model.Change, g *model.Genre) { c.Genre = g })
 	}
 	if err == nil {
-		err = readLast(ctx, snapshot.Categories, last[model.TypeCategory], func(c *model.Change, k *model.Category) { c.Category = k })
+		err = readLast(ctx, reader[model.Category]{snapshot, &categories}, last[model.TypeCategory], func(c *model.Change, k *model.Category) { c.Category = k })
 	}
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *Store) resolve(ctx context.Context, t *tx, found []foundChange) ([]logg
 }
 
 // readLast sets the rows of changes by their ids to the current rows.
-func readLast[T any](ctx context.Context, r Reader[T], changes map[model.ID]*model.Change, set func(*model.Change, *T)) error {
+func readLast[T any](ctx context.Context, r reader[T], changes map[model.ID]*model.Change, set func(*model.Change, *T)) error {
 	if len(changes) == 0 {
 		return nil
 	}

@@ -79,13 +79,9 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 
-	asYAML, asJSON, err := openAPIPages()
-	if err != nil {
-		return nil, err
-	}
 	mux := otherRoutes(cfg.Observer, pages)
-	mux.Handle("GET /openapi.yaml", static(compress, asYAML))
-	mux.Handle("GET /openapi.json", static(compress, asJSON))
+	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
+	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
 
 	others := recordRoute(mux)
 	api := recordRoute(rest.New(cfg.Catalogue, cfg.REST))

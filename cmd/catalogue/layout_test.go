@@ -73,7 +73,7 @@ var mayImport = map[string][]string{
 	"server":                    {"graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "webhooks", "task"},
 
 	"importer/source":        {"graph/model", "task"},
-	"importer":               {"graph/model", "graph/model/collate", "resolvers", "importer/source", "task"},
+	"importer":               {"graph/model", "graph/model/collate", "importer/source", "task"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
@@ -138,7 +138,6 @@ var keptTo = map[string][]string{
 	"github.com/99designs/gqlgen/graphql":            {"graph/...", "edge/...", "server/..."}, // of graph/model for Omittable alone
 	"github.com/vektah/gqlparser/v2/gqlerror":        {"graph", "graph/plan", "edge/...", "server/..."},
 	"github.com/alecthomas/kong":                     {"cmd/..."},
-	"github.com/schollz/progressbar/v3":              {"cmd/catalogue/progress"},
 	"github.com/xuri/excelize/v2":                    {}, // tests write spreadsheets
 	"golang.org/x/text/encoding/charmap":             {"importer/source"},
 }
