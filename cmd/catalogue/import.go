@@ -40,7 +40,6 @@ type importCmd struct {
 	Force      bool     `help:"Replace an existing file of --rejects."`
 }
 
-// Run implements the command.
 func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Context) error {
 	name := importer.Printable(c.File)
 	switch {
@@ -125,7 +124,6 @@ func analyzeGrown(ctx context.Context, std cli.Stdio, store *db.Store, created i
 	}
 }
 
-// printCounts prints the summary.
 func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time.Duration) error {
 	summary := struct {
 		DryRun bool `json:"dry_run"`
@@ -151,7 +149,6 @@ func nothingImported(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: nothing was imported", err)
 }
 
-// firstRows is the number of rows in a preview.
 const firstRows = 3
 
 // preview prints what an import would do.

@@ -107,7 +107,6 @@ func otlpTLS() (*tls.Config, error) {
 	return config, nil
 }
 
-// Start implements otlptrace.Client.
 func (c *otlpClient) Start(context.Context) error { return nil }
 
 // Stop implements otlptrace.Client. It cancels running requests.

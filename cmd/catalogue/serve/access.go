@@ -25,7 +25,6 @@ type accessFlags struct {
 	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Networks of proxies, such as 10.0.0.0/8. Their Forwarded and X-Forwarded-For headers name the client (default: none)."`
 }
 
-// configure sets cfg.
 func (f accessFlags) configure(cfg *server.Config) (err error) {
 	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"library-catalogue/db/sqlite"
 )
 
-// backupFlags configure backups of an SQLite database by the server.
 type backupFlags struct {
 	BackupDir   string        `env:"CATALOGUE_BACKUP_DIR" placeholder:"FOLDER" help:"Folder for the backups of an SQLite database that the server writes (default: it writes none)."`
 	BackupEvery time.Duration `env:"CATALOGUE_BACKUP_EVERY" default:"24h" help:"Time between two backups (default: ${default})."`
