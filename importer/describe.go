@@ -148,7 +148,6 @@ func escape(text string, most int) string {
 	return b.String()
 }
 
-// maxListed is the maximum number of names in a list.
 const maxListed = 20
 
 // List joins names from a file, in a form that is safe for a terminal.

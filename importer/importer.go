@@ -162,7 +162,6 @@ func readBatches(ctx context.Context, rows *Reader, count int) (batches <-chan b
 	})
 }
 
-// store imports one batch.
 func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	var forms []model.Form
 	var readable []*Row

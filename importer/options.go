@@ -21,7 +21,6 @@ var (
 // OptionNames are the names that ParseOptions reads: flags of the command line and parameters of the API.
 var OptionNames = []string{"format", "delimiter", "header_row", "map", "default", "dates", "duplicates"}
 
-// maxHeaderRow is the maximum of Options.HeaderRow.
 const maxHeaderRow = 1000
 
 // ParseOptions reads Options from values by option name and ignores other names. For each invalid option it

@@ -152,7 +152,6 @@ func mend(field string, missing bool) string {
 // jsonColumn is the column of rejected JSON rows.
 const jsonColumn = "json"
 
-// isJSON reports whether the rows are JSON objects.
 func (f *File) isJSON() bool { return f.rejects || f.format.Name != source.CSV }
 
 // rejectedCells returns the cells of a row for the file of bad rows. Cells that could be read are in the

@@ -122,7 +122,6 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 	return f.findDuplicates(ctx, keys)
 }
 
-// header returns how to find the header.
 func (f *File) header() source.Header {
 	return source.Header{Row: f.options.HeaderRow, Matched: func(names []string) int {
 		found, _ := findColumns(names, f.options)
@@ -199,7 +198,6 @@ func (f *File) isRejects(ctx context.Context) bool {
 	return err == nil && len(header) > len(rejectColumns) && slices.Equal(header[:len(rejectColumns)], rejectColumns)
 }
 
-// records returns a reader at the first record.
 func (f *File) records(ctx context.Context) (source.RecordReader, error) {
 	records, header, err := f.Records(ctx, f.format)
 	if f.Header == nil {
@@ -238,7 +236,6 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 	return v, column
 }
 
-// cell returns the value of a column.
 func (f *File) cell(r *source.Record, column int) model.Value {
 	if r.Values == nil {
 		return model.Text(r.Cells[column])

@@ -29,7 +29,6 @@ func main() {
 	os.Exit(report(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr), os.Stderr))
 }
 
-// commands is the command line.
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
@@ -67,7 +66,6 @@ func report(err error, stderr io.Writer) int {
 	return 2
 }
 
-// run runs the command of args.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	env, std := cli.NewGetenv(environ), cli.Stdio{In: stdin, Out: stdout, Err: stderr}
 	parser, err := newParser(env, std, kong.BindTo(ctx, (*context.Context)(nil)))

@@ -58,7 +58,6 @@ func (c *importCmd) adviseDefaults(out io.Writer, file *importer.File, args []st
 	fmt.Fprintf(out, "A default for %s stores %d of these rows too: %s\n", strings.Join(fields, ", "), rows, commandLine(args))
 }
 
-// commandLine returns the command line of arguments for a shell.
 func commandLine(args []string) string {
 	line := "catalogue"
 	for _, arg := range args {

@@ -62,7 +62,6 @@ func columnNumber(cell string) (number int) {
 	return number
 }
 
-// attr returns the value of an attribute, or "".
 func attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {

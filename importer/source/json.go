@@ -16,7 +16,6 @@ import (
 // of Open Library.
 type jsonLines struct{ *lineReader }
 
-// Next implements RecordReader.
 func (r jsonLines) Next() (Record, error) {
 	first, err := r.nextFull()
 	if err != nil {
@@ -176,7 +175,6 @@ func walk(in *jsontext.Decoder, path []string, fn func(path, names []string)) (n
 	return names, err
 }
 
-// Next implements RecordReader.
 func (r *jsonArray) Next() (Record, error) {
 	if !r.begun {
 		r.begun = true

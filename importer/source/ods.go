@@ -81,7 +81,6 @@ func repeated(e xml.StartElement, name string, most int) int {
 	return min(max(n, 1), most)
 }
 
-// odsValue returns the value of a cell with a text.
 func odsValue(cell xml.StartElement, text string) string {
 	switch attr(cell, "value-type") {
 	case "date":

@@ -64,7 +64,6 @@ func (w *rowWriter) begin() error {
 	return nil
 }
 
-// flush writes buffered rows.
 func (w *rowWriter) flush() error {
 	err := w.begin()
 	w.csv.Flush()

@@ -107,7 +107,6 @@ func (s *Source) IsFile(path string) bool {
 	return err == nil && s.info != nil && os.SameFile(info, s.info)
 }
 
-// reader returns a reader from the first byte.
 func (s *Source) reader() io.Reader {
 	s.read.Store(0)
 	in := io.NewSectionReader(s.bytes, 0, s.size)
