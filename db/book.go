@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"library-catalogue/db/batch"
+	"library-catalogue/db/changes"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
@@ -35,7 +37,7 @@ func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*mode
 	since, _ := s.Known()
 	found, err := s.store.sharedBooksByID(ctx, ids)
 	if err != nil {
-		return nil, translate(err)
+		return nil, fault.Translate(err)
 	}
 	s.recordStatement(found.at, since)
 	return found.books, nil
@@ -89,11 +91,11 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book
 	if txOf(ctx) != nil {
 		create = s.createBook
 	}
-	created, err := create(ctx, newBookRequest{in, actorOf(ctx)})
-	if _, ended := errors.AsType[*model.Error](err); !ended && canceled(err) {
-		err = inDoubt(err) // the batch may still be stored
+	created, err := create(ctx, newBookRequest{in, changes.Actor(ctx)})
+	if _, ended := errors.AsType[*model.Error](err); !ended && fault.Canceled(err) {
+		err = fault.InDoubt(err) // the batch may still be stored
 	}
-	return created.book, created.reference, translate(err)
+	return created.book, created.reference, fault.Translate(err)
 }
 
 // newBookRequest is a new book and the actor to log.

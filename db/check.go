@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
+	"library-catalogue/db/fault"
+	"library-catalogue/db/schema"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -34,7 +36,7 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	if err := <-done; err != nil {
 		pool.Status, pool.Output, pool.Err = model.Fail, "The pool could not be checked. The server's log has the cause.", err
 	}
-	checks = append(checks, pool, statements, s.checkDisk(), s.checkChanges())
+	checks = append(checks, pool, statements, s.checkDisk(), s.feed.Check())
 	return append(checks, s.checkReplicas()...)
 }
 
@@ -51,48 +53,23 @@ func (s *Store) session(ctx context.Context, on interface {
 	return at, err
 }
 
-// schema is the version of a database's schema, as its migrations recorded it.
-type schema struct {
-	version int64 // of the last migration applied, or 0
-	lowest  int64 // version that a program must know to serve on it
-}
-
-// schemaSQL returns the version of the last migration applied. Goose deletes the rows of reverted
-// migrations.
-const schemaSQL = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
-
-// lowestSQL returns the lowest program of a version. A migration without a row in schema_versions
-// allows no older program.
-const lowestSQL = `SELECT CASE WHEN max(version) >= %[1]d THEN max(lowest_program) ELSE %[1]d END FROM schema_versions`
-
-// readSchema reads the schema of a migrated database. It reads the lowest program only of a schema
-// that is newer than this program, because older schemas have no table for it.
-func (s *Store) readSchema(ctx context.Context, on *sql.DB) (found schema, err error) {
-	err = on.QueryRowContext(ctx, schemaSQL).Scan(&found.version)
-	found.lowest = found.version
-	if target, failed := s.target(); err == nil && failed == nil && found.version > target {
-		err = on.QueryRowContext(ctx, fmt.Sprintf(lowestSQL, found.version)).Scan(&found.lowest)
-	}
-	return found, err
-}
-
 // checkDatabase sends the session of the dedicated connection to own, unless the check fails, and
 // closes own.
 func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
 	defer close(own)
 	type answer struct {
-		schema schema
+		schema schema.Version
 		at     session
 	}
 	var a answer
 	done, _ := s.start(ctx, func() error { // lib/pq may return later than ctx ends
 		return s.retry(ctx, func() error {
-			found, err := s.readSchema(ctx, s.healthDB)
+			found, err := s.schema.Read(ctx, s.healthDB)
 			if err == nil {
 				a.schema = found
 				a.at, err = s.session(ctx, s.healthDB)
 			}
-			return translate(err)
+			return fault.Translate(err)
 		})
 	})
 	var err error
@@ -104,7 +81,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	if err != nil {
 		output := "The database is unreachable or refuses connections."
 		switch {
-		case timedOut(err):
+		case fault.TimedOut(err):
 			output = fmt.Sprintf("The database did not answer within %v.", checkTimeout)
 		case model.IsCode(err, model.Internal):
 			output = "The database has no tables of the catalogue. Check the database URL, or run catalogue db migrate up."
@@ -116,7 +93,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	if a.at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
-	return []model.Check{database, s.checkSchema(a.schema)}
+	return []model.Check{database, s.schema.Check(a.schema)}
 }
 
 // detectPooler prepares no statements if the dedicated connection and the pool share a process. If one
@@ -132,31 +109,8 @@ func (s *Store) detectPooler(ctx context.Context) {
 // behind a pooler.
 func (s *Store) comparePool(at, own session) {
 	if at.process != "" && at.process == own.process {
-		s.readPool.unprepared.Store(true)
+		s.readPool.Unprepared.Store(true)
 	}
-}
-
-func (s *Store) checkSchema(found schema) model.Check {
-	target, err := s.target()
-	check := model.Check{Name: "schema", Status: model.Pass, Err: err}
-	switch {
-	case err != nil:
-		check.Status, check.Output = model.Fail, "The migrations cannot be read."
-	case found.version < target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d; this program needs %d. Run catalogue db migrate up.", found.version, target)
-	case found.lowest > target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d, on which this program may not serve: it knows %d, and at least %d is needed. Upgrade the program.", found.version, target, found.lowest)
-	case found.version > target:
-		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema has version %d of a newer program; this program knows %d and may serve. Upgrade it soon.", found.version, target)
-	}
-	return check
-}
-
-// target returns the version of the last migration of this program. Migrations are numbered from 1
-// without gaps.
-func (s *Store) target() (int64, error) {
-	files, err := fs.ReadDir(s.options.migrations, s.dialect.Name)
-	return int64(len(files)), err
 }
 
 // checkPool compares a connection of the pool with the dedicated one. Their servers differ if the
@@ -195,8 +149,8 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 			}
 		}
 	}
-	if s.readPool.unprepared.Load() && !s.pooled() {
-		check.Status, check.Output = model.Fail, poolerAdvice
+	if s.readPool.Unprepared.Load() && !s.pooled() {
+		check.Status, check.Output = model.Fail, fault.PoolerAdvice
 	}
 	stats := s.readPool.Stats()
 	// checkDatabase reports all other errors.
@@ -239,4 +193,75 @@ func (s *Store) checkReplicas() []model.Check {
 	}
 	check.Output = strings.Join(names, " ")
 	return []model.Check{check}
+}
+
+// Observe sets a function that is called after every statement, including BEGIN and COMMIT. Call it
+// before the Store is used.
+func (s *Store) Observe(fn func(context.Context, stats.Statement)) { s.observe = fn }
+
+// Pools returns the connection pools by name, for metrics.
+func (s *Store) Pools() map[string]*sql.DB {
+	if s.readPool == s.writePool {
+		pools := map[string]*sql.DB{s.dialect.Name: s.readPool.DB.DB}
+		if s.replicas != nil {
+			for name, pool := range s.replicas.Pools() {
+				pools[s.dialect.Name+" replica "+name] = pool
+			}
+		}
+		return pools
+	}
+	return map[string]*sql.DB{
+		s.dialect.Name + "-reader": s.readPool.DB.DB,
+		s.dialect.Name + "-writer": s.writePool.DB.DB,
+	}
+}
+
+// Replicas returns the state of the replicas, nil without any.
+func (s *Store) Replicas() *stats.Replicas {
+	if s.replicas == nil {
+		return nil
+	}
+	return s.replicas.State()
+}
+
+// Waiting returns how long the oldest pending query of PostgreSQL has run, 0 if none is pending. It
+// excludes the wait for a connection. It is always 0 on SQLite.
+func (s *Store) Waiting() time.Duration { return s.waiting() }
+
+// System returns the engine's name in OpenTelemetry's conventions.
+func (s *Store) System() string { return s.dialect.System }
+
+// record records a statement that ended with err.
+func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
+	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: fault.ForStats(ctx, err)}
+	switch {
+	case statement.Fault == stats.FaultDiskFull:
+		s.diskFull.Store(true)
+	case errors.Is(err, fault.ErrPrepared):
+		// The name of a prepared statement may also belong to another client's statement, which would
+		// run without an error.
+		s.readPool.Unprepared.Store(true)
+	case err == nil && text == "COMMIT":
+		s.diskFull.Store(false)
+	}
+	s.add(ctx, statement)
+}
+
+func (s *Store) add(ctx context.Context, statement stats.Statement) {
+	stats.Of(ctx).Add(statement)
+	if s.observe != nil {
+		s.observe(ctx, statement)
+	}
+}
+
+// recordShared returns the context of a batch and a function that records the batch's statements
+// for one of its requests. A batch has fewer statements than Slowest returns.
+func (s *Store) recordShared(ctx context.Context) (context.Context, func(request context.Context)) {
+	ctx, batch := stats.With(ctx)
+	return ctx, func(request context.Context) {
+		for _, statement := range batch.Slowest() {
+			statement.Shared = true
+			s.add(request, statement)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/schema"
 	"library-catalogue/graph/model"
 )
 
@@ -41,7 +42,7 @@ func TestChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		steps := must[[]db.Migration](t)(s.Migrations(t.Context()))
+		steps := must[[]schema.Migration](t)(s.Migrations(t.Context()))
 		change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`)
 		wantChecks(t, s, map[string]string{"schema": "fail: The schema has version 9999, on which this program may not serve: it knows "})
 		change(`DELETE FROM goose_db_version WHERE version_id >= ` + model.ID(steps[len(steps)-1].Version).String())

@@ -7,17 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"library-catalogue/db/fault"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
 // Translate turns an error of a driver into one of a store.
-var Translate = translate
+var Translate = fault.Translate
 
 // Pools returns the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.readPool.DB.DB, s.writePool.DB.DB }
-
-// Migrations are the files of the program's migrations.
-var Migrations = migrations
 
 // WithMigrations returns options of a store of a program that has other migrations.
 func WithMigrations(files fs.FS) Options { return Options{migrations: files} }
@@ -40,11 +39,7 @@ func WithFeedQueue(n int) Options { return Options{feedQueue: n} }
 func WithFailingFilters(fails func() error) Options { return Options{filterFails: fails} }
 
 // Prepared returns how many statements are kept prepared for reads.
-func Prepared(s *Store) int {
-	s.readPool.mu.RLock()
-	defer s.readPool.mu.RUnlock()
-	return len(s.readPool.prepared)
-}
+func Prepared(s *Store) int { return s.readPool.Prepared() }
 
 // RecordOpenRead records a read that saw the revision since or a later one.
 func (s *Snapshot) RecordOpenRead(since int64) {
@@ -66,7 +61,7 @@ func MakeUnreadable(s *Store) {
 
 // Exec runs a statement of a Snapshot.
 func (s *Snapshot) Exec(ctx context.Context, text string) error {
-	return s.store.run(ctx, s.tx, false, func(h handle) error {
+	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error {
 		_, err := h.ExecContext(ctx, text)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"library-catalogue/db"
+	"library-catalogue/db/changes"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
@@ -23,7 +24,7 @@ func follow(t *testing.T, s *db.Store, args model.ChangeArgs) followed {
 	return followAdmitted(t, s, args, nil)
 }
 
-func followAdmitted(t *testing.T, s *db.Store, args model.ChangeArgs, admit db.Admit) followed {
+func followAdmitted(t *testing.T, s *db.Store, args model.ChangeArgs, admit changes.Admit) followed {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	f := followed{make(chan *model.ChangePage), stop, make(chan error, 1)}

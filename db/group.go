@@ -88,7 +88,7 @@ func (r reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grou
 	}
 	text = versioned(text)
 	figures := query.Figures(g.Aggregates)
-	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(g.Selection)}, func() scanRow {
+	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(g.Selection)}, func() scanRow {
 		groups = map[model.ID][]*model.BookGroup{}
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var parent model.ID
@@ -175,7 +175,7 @@ func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns 
 	for i := range values {
 		pointers[i] = &values[i]
 	}
-	err = s.read(ctx, readStmt{text, b.Args, !onlyIDs(sel)}, func() scanRow {
+	err = s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, func() scanRow {
 		counts = facetcount.New(columns)
 		return func(rows *sql.Rows, at *model.Revision) error {
 			if err := rows.Scan(pointers...); err != nil {

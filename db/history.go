@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/graph/model"
 )
 
@@ -16,29 +17,8 @@ type Past struct {
 	ID model.ID
 }
 
-// logKeys returns the FROM item k with the columns n, id, tick and seq of the Arrays $1, $2 and $3.
-func (s *Store) logKeys() string {
-	if s.dialect.HasArrays {
-		return `unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS k (id, tick, seq, n)`
-	}
-	return `(SELECT i.key + 1 AS n, i.value AS id, t.value AS tick, c.value AS seq FROM json_each($1) i JOIN json_each($2) t ON t.key = i.key JOIN json_each($3) c ON c.key = i.key) k`
-}
-
-// nextChangeSQL returns a SELECT of each key of logKeys with the first change of its row after its
-// moment, and whether the log still has the moment.
-func (s *Store) nextChangeSQL(code string) string {
-	if !s.dialect.HasTicks {
-		return `SELECT k.n, k.seq >= (SELECT start FROM feed) AS kept, coalesce(c.operation, '') AS operation, coalesce(c.version, 0) AS version, c.old
-FROM ` + s.logKeys() + ` LEFT JOIN changes c ON c.seq = (SELECT min(n.seq) FROM changes n WHERE n.row_id IN (k.id, 0) AND n.type = '` + code + `' AND n.seq > k.seq)`
-	}
-	// A change of the tick of the moment may have a lower seq than one of an earlier tick.
-	return `SELECT k.n, t.id IS NOT NULL AS kept, coalesce(CAST(c.operation AS text), '') AS operation, coalesce(c.version, 0) AS version, CAST(c.old AS text) AS old
-FROM ` + s.logKeys() + ` LEFT JOIN ticks t ON t.id = k.tick LEFT JOIN LATERAL (
-  SELECT operation, version, old FROM changes n WHERE n.row_id IN (k.id, 0) AND n.type = '` + code + `' AND (NOT pg_visible_in_snapshot(n.xid, t.snapshot) OR n.seq > k.seq
-    AND NOT coalesce(pg_visible_in_snapshot(n.xid, (SELECT p.snapshot FROM ticks p WHERE p.id < t.id ORDER BY p.id DESC LIMIT 1)), false))
-  ORDER BY n.seq LIMIT 1) c ON true`
-}
-
+// AsOf returns rows as they were at moments. Rows that did not exist are omitted. Error:
+// PositionGone if the log does not have the row of a moment any more.
 func (r reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {
 	found := make(map[Past]*T, len(keys))
 	ids, ticks, seqs := make([]model.ID, len(keys)), make([]int64, len(keys)), make([]int64, len(keys))
@@ -48,7 +28,7 @@ func (r reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {
 	d := r.s.store.dialect
 	var now []model.ID // rows without a later change
 	var unknown bool
-	text := versioned(`SELECT q.* FROM (` + r.s.store.nextChangeSQL(r.code()) + `) q`)
+	text := versioned(`SELECT q.* FROM (` + changes.NextSQL(d, r.code()) + `) q`)
 	err := r.s.read(ctx, readStmt{text, []any{d.Array(ids), d.Array(ticks), d.Array(seqs)}, false}, func() scanRow {
 		clear(found)
 		now, unknown = nil, false
@@ -134,7 +114,7 @@ func before[T any](t mapping[T], id model.ID, operation string, version int64, o
 	if operation == "u" {
 		version--
 	}
-	row, err := decodeImage(t, *old)
+	row, err := changes.Decode(t.Name, t.fields, *old)
 	if err != nil {
 		return nil, err
 	}
@@ -165,21 +145,12 @@ const (
 // beginning of the log.
 func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Moment, err error) {
 	at = min(max(at, firstTime), lastTime)
-	// The times of ticks, and of changes without ticks, have the order of their keys, so a binary
-	// search needs no index on them.
-	table, key, first, last, begin := "ticks", "id", "(SELECT min(id) FROM ticks)", "(SELECT max(id) FROM ticks)", "(SELECT min(at) FROM ticks)"
-	now, untimed, args := "now()", isUntimedSQL, []any{at.String()} // now is before the snapshot of the statement
-	if !s.store.dialect.HasTicks {
-		table, key, first, last, begin = "changes", "seq", "(SELECT start FROM feed)", "(SELECT max(start, ticked) FROM feed)", "(SELECT at FROM feed)"
-		now, untimed, args = "$2", isUntimedSQLite, append(args, timeNow())
+	d, args := s.store.dialect, []any{at.String()}
+	if !d.HasTicks {
+		args = append(args, changes.TimeNow())
 	}
-	search := fmt.Sprintf(`WITH RECURSIVE s (low, high) AS (
-SELECT %[3]s, %[4]s
-UNION ALL
-SELECT CASE WHEN c.at <= $1 THEN c.%[2]s ELSE s.low END, CASE WHEN c.at <= $1 THEN s.high ELSE s.low + (s.high - s.low + 1) / 2 - 1 END
-FROM s JOIN %[1]s c ON c.%[2]s = (SELECT min(n.%[2]s) FROM %[1]s n WHERE n.%[2]s >= s.low + (s.high - s.low + 1) / 2) WHERE s.low < s.high)
-`, table, key, first, last)
-	text := search + versioned(`SELECT max(low), $1 > `+now+`, $1 < `+begin+`, max(low) = `+last+` AND `+untimed+` FROM s`)
+	search, columns := changes.MomentSQL(d)
+	text := search + versioned(`SELECT `+columns+` FROM s`)
 	var future, gone, open bool
 	read := func() error {
 		return s.read(ctx, readStmt{text, args, false}, func() scanRow {
@@ -199,11 +170,11 @@ FROM s JOIN %[1]s c ON c.%[2]s = (SELECT min(n.%[2]s) FROM %[1]s n WHERE n.%[2]s
 	case err != nil:
 		return m, err
 	case future:
-		return m, badArgument("asOf", "The asOf argument must not be in the future.")
+		return m, changes.BadArgument("asOf", "The asOf argument must not be in the future.")
 	case gone:
 		return m, model.Errorf(model.PositionGone, "The log of changes begins after %s. Choose a later time.", at)
 	}
-	if !s.store.dialect.HasTicks {
+	if !d.HasTicks {
 		return model.Moment{Seq: m.Tick}, nil
 	}
 	m.Seq = math.MaxInt64
@@ -225,56 +196,26 @@ func (s *Snapshot) History(ctx context.Context, ids []model.ID, args *model.Hist
 
 // seqOf returns the seq of the change with a position. Errors: BadUserInput, PositionGone.
 func (s *Snapshot) seqOf(ctx context.Context, text string) (seq int64, err error) {
-	p, err := parseAfter(&text)
+	p, err := changes.Parse(&text)
 	if err != nil {
 		return 0, err
 	}
 	known := false
-	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + s.store.isKeptSQL()), args: []any{p.tick}}, func() scanRow {
+	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + changes.KeptSQL(s.store.dialect)), args: []any{p.Tick}}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error {
 			return rows.Scan(append(revisionTargets(at), &known)...)
 		}
 	})
 	if err == nil && !known {
-		err = errPositionGone
+		err = changes.ErrGone
 	}
-	return s.store.seq(*p), err
-}
-
-// isKeptSQL returns the condition that the changes of the tick $1 are in the log.
-func (s *Store) isKeptSQL() string {
-	if s.dialect.HasTicks {
-		return `EXISTS (SELECT 1 FROM ticks WHERE id = $1 AND id > (SELECT min(id) FROM ticks))`
-	}
-	return `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`
-}
-
-// seq returns the seq of the change with a position.
-func (s *Store) seq(p position) int64 {
-	if s.dialect.HasTicks {
-		return p.seq
-	}
-	return p.tick
-}
-
-// historySQL returns the SELECT of the newest changes of each row of $1, those before the seq $2,
-// and the one before them in the answer, which has the row after the first of them.
-func (s *Store) historySQL(code string) string {
-	newest := `changes n WHERE n.row_id IN (k.id, 0) AND n.type = '` + code + `' AND n.seq <= coalesce(
-  (SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '` + code + `' AND m.seq >= $2), $2) ORDER BY n.seq DESC LIMIT $3`
-	columns := `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''), CAST(c.old AS text), `
-	if !s.dialect.HasTicks {
-		return columns + `CASE WHEN c.seq <= (SELECT ticked FROM feed) THEN c.seq ELSE 0 END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + newest + `) ORDER BY k.id, c.seq DESC`
-	}
-	return columns + `coalesce(t.id, 0), ` + s.dialect.Timestamp("coalesce(t.at, now())") + ` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + newest + `) c
-LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid AND pg_visible_in_snapshot(c.xid, t.snapshot)
-  ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t ON true ORDER BY k.id, c.seq DESC`
+	return p.ChangeSeq(s.store.dialect), err
 }
 
 // pastChange is a change of a row as the log has it.
 type pastChange struct {
 	id        model.ID
-	at        position
+	at        changes.Position
 	seq       int64
 	operation string
 	version   int64
@@ -286,7 +227,7 @@ type pastChange struct {
 // change returns the change for clients. after is the row after it, or nil.
 func change[T any](c *pastChange, typ model.CatalogueType, after *T, set func(*model.Change, *T)) *model.Change {
 	change := &model.Change{
-		Position: c.at.String(), Type: typ, RowID: c.id, Operation: operationsByCode[c.operation],
+		Position: c.at.String(), Type: typ, RowID: c.id, Operation: changes.Operation(c.operation),
 		Version: c.version, At: model.Timestamp(c.time), Actor: c.actor,
 	}
 	switch change.Operation {
@@ -295,7 +236,7 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T, set func(*m
 	case model.ChangeCreate, model.ChangeUpdate:
 		if after != nil {
 			row := new(*after)
-			any(row).(pastRow).SetMoment(&model.Moment{Tick: c.at.tick, Seq: c.seq})
+			any(row).(pastRow).SetMoment(&model.Moment{Tick: c.at.Tick, Seq: c.seq})
 			set(change, row)
 		}
 	}
@@ -315,16 +256,16 @@ func history[T any](ctx context.Context, r reader[T], ids []model.ID, args *mode
 	limit := args.First + 2 // the change before the page, and one after it
 	var found map[model.ID][]pastChange
 	untimed := false
-	stmt := readStmt{versioned(r.s.store.historySQL(r.code())), []any{d.Array(distinct(ids)), end, limit}, false}
+	stmt := readStmt{versioned(changes.HistorySQL(d, r.code())), []any{d.Array(distinct(ids)), end, limit}, false}
 	scan := func() scanRow {
 		found, untimed = map[model.ID][]pastChange{}, false
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var c pastChange
-			err := rows.Scan(append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old, &c.at.tick, &c.time)...)
+			err := rows.Scan(append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old, &c.at.Tick, &c.time)...)
 			if d.HasTicks {
-				c.at.seq = c.seq
+				c.at.Seq = c.seq
 			}
-			found[c.id], untimed = append(found[c.id], c), untimed || c.at.tick == 0
+			found[c.id], untimed = append(found[c.id], c), untimed || c.at.Tick == 0
 			return err
 		}
 	}
@@ -349,7 +290,7 @@ func history[T any](ctx context.Context, r reader[T], ids []model.ID, args *mode
 		}
 		row := now[id]
 		for _, c := range found[id] {
-			if c.at.tick != 0 && c.seq < end { // without a tick a change is not committed yet
+			if c.at.Tick != 0 && c.seq < end { // without a tick a change is not committed yet
 				if len(page.Nodes) == args.First {
 					page.HasMore = true
 					break

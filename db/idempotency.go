@@ -45,7 +45,7 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 	}
 	err = s.getRow(ctx, &first, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key)
 	if errors.Is(err, sql.ErrNoRows) { // deleted by ForgetAnswers since the INSERT
-		return nil, errors.Join(errRetry, err)
+		return nil, errors.Join(model.ErrRetry, err)
 	}
 	if err != nil {
 		return nil, err

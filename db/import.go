@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
@@ -138,7 +139,7 @@ const usedSQL = `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FR
 // All writes of fn are stored, or none, and logged after a reset of each type. It then moves the
 // sequences past the ids that fn stored. Unlike Write, it never runs fn again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
-	defer s.feed.changed()
+	defer s.feed.Changed()
 	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(func(ctx context.Context) error {
 		if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
 			return err
@@ -159,8 +160,8 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 		}
 		return s.passIDs(ctx)
 	})))
-	if errors.Is(err, errRetry) {
-		return unavailable(err)
+	if errors.Is(err, model.ErrRetry) {
+		return fault.Unavailable(err)
 	}
 	return err
 }

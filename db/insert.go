@@ -8,6 +8,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
@@ -208,4 +209,17 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 		}
 	}
 	return nil
+}
+
+// actorsOf returns the actors of an INSERT of some rows, unless its transaction has one.
+func actorsOf(ctx context.Context, rows int) []string {
+	actor := changes.Actor(ctx)
+	if actor == "" || txOf(ctx) != nil {
+		return nil
+	}
+	actors := make([]string, rows)
+	for i := range actors {
+		actors[i] = actor
+	}
+	return actors
 }

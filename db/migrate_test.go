@@ -14,6 +14,7 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/schema"
 	"library-catalogue/graph/model"
 )
 
@@ -21,7 +22,7 @@ func TestMigrate(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
-		steps := func() []db.Migration { return must[[]db.Migration](t)(s.Migrations(t.Context())) }
+		steps := func() []schema.Migration { return must[[]schema.Migration](t)(s.Migrations(t.Context())) }
 		before := steps()
 		if len(before) == 0 {
 			t.Fatal("there is no migration")
@@ -85,7 +86,7 @@ func TestLongMigration(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Postgres(t)
 	s, program := openWith(t, url, db.WithCallTimeout(100*time.Millisecond)), other(t, url)
-	must[[]*goose.MigrationResult](t)(must[*goose.Provider](t)(goose.NewProvider(goose.DialectPostgres, program, os.DirFS("migrations/postgres"))).UpTo(t.Context(), 1))
+	must[[]*goose.MigrationResult](t)(must[*goose.Provider](t)(goose.NewProvider(goose.DialectPostgres, program, os.DirFS("schema/postgres"))).UpTo(t.Context(), 1))
 	holder := must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
 	must[sql.Result](t)(holder.ExecContext(t.Context(), `LOCK TABLE categories, genres, books`))
 	migrated := make(chan error, 1)
@@ -182,7 +183,7 @@ func TestForeignTables(t *testing.T) {
 		if _, err := program.Exec("SELECT 1 FROM categories"); err == nil {
 			t.Error("half of the schema is there")
 		}
-		for _, step := range must[[]db.Migration](t)(s.Migrations(t.Context())) {
+		for _, step := range must[[]schema.Migration](t)(s.Migrations(t.Context())) {
 			if !step.Applied.IsZero() {
 				t.Errorf("%+v", step)
 			}

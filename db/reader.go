@@ -6,11 +6,10 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/db/search"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -140,7 +139,7 @@ func (r reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err e
 	}
 	// SQLite counts without reading rows if count(*) is alone in its SELECT.
 	text := versioned("(" + b.RowCount(rows, sel.Where, found) + ")")
-	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(sel)}, func() scanRow {
+	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error { return rows.Scan(append(revisionTargets(at), &n)...) }
 	})
 	return n, err
@@ -182,7 +181,7 @@ func (r reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.
 	} else {
 		text = r.pageSQL(b, t.infos(), p, k, placeholder)
 	}
-	return readStmt{versioned(text), b.Args, !onlyIDs(p.Selection)}, t, k.Kinds, nil
+	return readStmt{versioned(text), b.Args, !query.OnlyIDs(p.Selection)}, t, k.Kinds, nil
 }
 
 // access returns the access path for reading the given number of matching rows in an order. Only
@@ -194,7 +193,7 @@ func (r reader[T]) access(ctx context.Context, b selectBuilder, where *model.Con
 		b := query.New(r.s.store.dialect)
 		text := b.Fewest(r.Table, conditions, rows, r.s.store.Sizes().Books)
 		// This is not a read of the Snapshot, because it selects the access path and not the rows.
-		err := r.s.store.run(ctx, r.s.tx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
+		err := r.s.store.run(ctx, r.s.tx, false, func(h stmt.Handle) error { return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
 			return query.Source{}, "", err
 		}
@@ -243,7 +242,7 @@ func (r reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page)
 	text := with + b.PageOfEach(dialect.Keys(b.Arg(d.Array(parents))), b.Page(r.query(), t.infos(), p, k, found, "p.id"), k)
 	// The statement is not versioned: the statement that read the parents was, and reading the
 	// revision once costs less than two more columns in so many rows.
-	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(p.Selection)}, func() scanRow {
+	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(p.Selection)}, func() scanRow {
 		clear(pages)
 		var parent model.ID
 		scanner := newRowScanner(t, k.Kinds, (*int64)(&parent))
@@ -276,7 +275,7 @@ func (r reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Sel
 		return nil, err
 	}
 	text := versioned(b.RowCounts(r.query(), sel.Where, b.candidates(false), b.Arg(r.s.store.dialect.Array(parents))))
-	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(sel)}, func() scanRow {
+	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, func() scanRow {
 		counts = make(map[model.ID]int, len(parents))
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var parent model.ID

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/db/changes"
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 )
 
@@ -30,9 +32,9 @@ func (w writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow func
 				return err
 			}
 		case newest == nil:
-			return stale(w.noun, 0)
+			return fault.Stale(w.noun, 0)
 		case newest.Version != *expected:
-			return stale(w.noun, newest.Version)
+			return fault.Stale(w.noun, newest.Version)
 		}
 		image, err := w.imageBefore(ctx, in, newest, exists)
 		if err != nil {
@@ -82,7 +84,7 @@ func (w writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newes
 	}
 	switch {
 	case next == nil && !exists:
-		return nil, notFound(w.noun)
+		return nil, fault.NotFound(w.noun)
 	case next == nil:
 		return nil, model.Errorf(model.PositionGone, "No change of the %s is kept, so there is none to take back.", noun)
 	case in.Position == nil && next.Operation == "c":
@@ -97,21 +99,21 @@ func (w writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newes
 
 // changeAt returns the seq of the change of a row with a position.
 func (w writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int64, error) {
-	p, err := parseAfter(&text)
+	p, err := changes.Parse(&text)
 	if err != nil {
 		return 0, restoreError("The position field must be a position that the changes gave.")
 	}
-	seq := w.store.seq(*p)
+	seq := p.ChangeSeq(w.store.dialect)
 	var found struct {
 		Kept      bool
 		Operation string
 	}
-	err = w.store.getRow(ctx, &found, `SELECT `+w.store.isKeptSQL()+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.tick, id, seq)
+	err = w.store.getRow(ctx, &found, `SELECT `+changes.KeptSQL(w.store.dialect)+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
 	switch {
 	case err != nil:
 		return 0, err
 	case !found.Kept:
-		return 0, errPositionGone
+		return 0, changes.ErrGone
 	case found.Operation == "":
 		return 0, model.Errorf(model.NotFound, "The position is not of a change of this %s. Its history has the positions.", strings.ToLower(w.noun))
 	case found.Operation == "d":
@@ -146,7 +148,7 @@ func (w writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool) 
 
 // missingReference turns a foreign key violation into Conflict.
 func (w writer[T]) missingReference(image *T, err error) error {
-	if !errors.Is(err, errForeignKey) {
+	if !errors.Is(err, fault.ErrForeignKey) {
 		return err
 	}
 	i := slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == w.reference })

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"library-catalogue/db/batch"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/replica"
+	"library-catalogue/db/schema"
 	"library-catalogue/db/stats"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -20,7 +21,7 @@ import (
 const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
 func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err error) {
-	err = s.run(ctx, t, false, func(h handle) error { return sqlx.GetContext(ctx, h, &r, revisionSQL) })
+	err = s.run(ctx, t, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, &r, revisionSQL) })
 	return r, err
 }
 
@@ -45,7 +46,7 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 		return unknownRevision, model.ErrNoPrimary
 	}
 	r, err := s.sharedRevision(ctx)
-	return r, translate(err)
+	return r, fault.Translate(err)
 }
 
 // sharedRead returns a function whose concurrent calls share one call of read, which starts after the
@@ -89,7 +90,7 @@ func (s *Store) CountSizes(ctx context.Context) error {
 		return err
 	}
 	var sizes model.Sizes
-	err = s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &sizes, sizesSQL) })
+	err = s.run(ctx, nil, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, &sizes, sizesSQL) })
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (s *Store) openReplicas() (err error) {
 		}
 	}
 	vectors := sharedRead(s, func(ctx context.Context) (v replica.Vector, err error) {
-		err = s.run(ctx, nil, false, func(h handle) (err error) {
+		err = s.run(ctx, nil, false, func(h stmt.Handle) (err error) {
 			v, _, err = replica.ReadVector(ctx, h)
 			return err
 		})
@@ -123,7 +124,7 @@ func (s *Store) openReplicas() (err error) {
 	})
 	s.replicas, err = replica.New(replica.Config{
 		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary,
-		Open: s.openPool, Primary: s.healthDB, Schema: schemaSQL, Snapshot: s.dialect.Snapshot,
+		Open: s.openPool, Primary: s.healthDB, Schema: schema.VersionSQL, Snapshot: s.dialect.Snapshot,
 		Vector: vectors,
 		Life:   s.life, Logger: s.options.Logger,
 		Start: func(ctx context.Context, fn func() error) <-chan error {
@@ -145,7 +146,7 @@ func (s *Store) readReplica(ctx context.Context, fn func(context.Context, *Snaps
 	if opened == nil {
 		return false, nil
 	}
-	t := &tx{handle: txHandle{opened.Tx, nothingPrepared}, readOnly: true, replica: true}
+	t := &tx{handle: opened.Tx, readOnly: true, replica: true}
 	defer func() {
 		t.mu.Lock() // no statement of fn may run when the transaction ends
 		defer t.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/doctor"
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 )
 
@@ -62,7 +63,7 @@ func TestDocumentedRoles(t *testing.T) {
 	t.Parallel()
 	owner, server := documentedRoles(t)
 	early, err := started(t, server, db.Options{})
-	if db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue db migrate up as the owner of the tables") {
+	if fault.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue db migrate up as the owner of the tables") {
 		t.Errorf("before the owner has migrated: %v", err)
 	}
 	if err := second(early.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
@@ -128,11 +129,11 @@ func TestDocumentedRoles(t *testing.T) {
 	}
 
 	exec(t, other(t, owner), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
-	if _, err := started(t, server, db.Options{}); db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue db migrate up as the owner of the tables") {
+	if _, err := started(t, server, db.Options{}); fault.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue db migrate up as the owner of the tables") {
 		t.Errorf("with a schema that is behind: %v", err)
 	}
 	exec(t, other(t, owner), `REVOKE SELECT ON goose_db_version FROM PUBLIC, "`+ask[string](t, program, `SELECT current_user`)+`"`)
-	if _, err := started(t, server, db.Options{}); db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "docs/postgres.md") {
+	if _, err := started(t, server, db.Options{}); fault.IsAway(err) || err == nil || !strings.Contains(err.Error(), "docs/postgres.md") {
 		t.Errorf("with a schema that it may not read: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -137,7 +138,7 @@ func (t mapping[T]) appendTo(all *[]*T, keys []model.Kind) scanRow {
 
 // fetch runs a statement that writes and returns rows.
 func fetch[T any](ctx context.Context, s *Store, t mapping[T], text string, args ...any) (all []*T, err error) {
-	err = s.run(ctx, txOf(ctx), true, func(h handle) error {
+	err = s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
 		rows, err := h.QueryContext(ctx, text, args...)
 		if err != nil {
 			return err

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"library-catalogue/db/fault"
 	"library-catalogue/db/search"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -122,7 +122,7 @@ func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapsho
 		if !needsTick || attempt > extraAttempts {
 			return err
 		}
-		if err := s.tickIfWritable(ctx); err != nil {
+		if err := s.log.TickIfWritable(ctx); err != nil {
 			return err
 		}
 	}
@@ -153,8 +153,8 @@ func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *S
 		}
 		return fn(ctx, snapshot)
 	})
-	if errors.Is(err, errRetry) {
-		return unavailable(err) // fn may have sent a part of its response, so it must not run again
+	if errors.Is(err, model.ErrRetry) {
+		return fault.Unavailable(err) // fn may have sent a part of its response, so it must not run again
 	}
 	return err
 }
@@ -277,43 +277,31 @@ type scanRow func(rows *sql.Rows, at *model.Revision) error
 // read runs one statement. It calls scan before each attempt, for a function that scans each row.
 func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (err error) {
 	if s.tx == nil && !s.store.started.Load() {
-		return unavailable(errNotStarted)
+		return fault.Unavailable(errNotStarted)
 	}
 	since, _ := s.Known()
 	begun := time.Now()
 	defer func() { s.store.record(ctx, q.text, begun, err) }()
-	h := handle(s.store.readPool)
+	h := stmt.Handle(s.store.readPool)
 	if s.tx != nil {
 		s.tx.mu.Lock()
 		defer s.tx.mu.Unlock()
 		h = s.tx.handle
 	}
 	if q.unprepared {
-		h = unprepared(h)
+		h = stmt.Unprepared(h)
 	}
 	var at model.Revision
 	for attempt := 1; ; attempt++ {
 		if s.tx != nil && s.tx.ended {
-			return translate(sql.ErrTxDone)
+			return fault.Translate(sql.ErrTxDone)
 		}
 		at = unknownRevision
-		var stmt *sqlx.Stmt
-		var rows *sql.Rows
-		var err error
-		if p, ok := h.(preparer); ok {
-			stmt, err = p.statement(ctx, q.text)
-		}
-		switch {
-		case err != nil:
-		case stmt != nil:
-			rows, err = stmt.QueryContext(ctx, q.args...)
-		default:
-			rows, err = h.QueryContext(ctx, q.text, q.args...)
-		}
+		rows, err := h.QueryContext(ctx, q.text, q.args...)
 		if err == nil {
 			err = scanAll(rows, &at, scan())
 		}
-		if err = translate(err); err == nil {
+		if err = fault.Translate(err); err == nil {
 			break
 		}
 		if s.tx != nil && s.tx.replica {

@@ -23,12 +23,16 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/replica"
+	"library-catalogue/db/schema"
 	"library-catalogue/db/search"
 	"library-catalogue/db/sqlite"
 	"library-catalogue/db/stats"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -41,8 +45,9 @@ type Store struct {
 	Webhooks   Webhooks
 
 	dialect   *dialect.Dialect
-	readPool  *pool
-	writePool *pool                // the same as readPool on PostgreSQL
+	schema    *schema.Schema
+	readPool  *stmt.Pool
+	writePool *stmt.Pool           // the same as readPool on PostgreSQL
 	writes    *semaphore.Weighted  // at most three quarters of the connections; nil for SQLite
 	healthDB  *sql.DB              // dedicated connection for Checks; requests never use it
 	connector *postgres.Connector  // nil on SQLite
@@ -68,10 +73,8 @@ type Store struct {
 	sharedBooksByID  func(context.Context, []model.ID) (versionedBooks, error)
 	sharedCreateBook func(context.Context, newBookRequest) (createdBook, error)
 
-	feed         *feed
-	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
-	timingMu     sync.Mutex
-	timing       *timing // the running one, or nil
+	log  *changes.Log
+	feed *changes.Feed
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
@@ -100,6 +103,8 @@ type Options struct {
 	filterFails func() error // called before a filter selects its changes
 }
 
+var errNotStarted = errors.New("the store has not connected to the database yet")
+
 // Open connects to the database at url, which is sqlite:PATH or postgres://…. It creates no tables;
 // Migrate does.
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
@@ -124,15 +129,15 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if options.migrations == nil {
-		options.migrations = migrations
+		options.migrations = schema.Migrations
 	}
 	if options.maxPrepared == 0 {
-		options.maxPrepared = maxPrepared
+		options.maxPrepared = stmt.Max
 	}
 	if options.manyFound == 0 {
 		options.manyFound = search.Many
 	}
-	s := &Store{options: options, feed: newFeed()}
+	s := &Store{options: options}
 	s.life, s.end = context.WithCancel(task.WithReport(context.Background(), s.ReportPanic))
 	open := s.openPostgres
 	if strings.HasPrefix(url, sqlitePrefix) {
@@ -144,6 +149,9 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
 	s.Webhooks = Webhooks{s}
+	s.log = &changes.Log{Dialect: s.dialect, DB: logDB{s}}
+	s.feed = s.newFeed()
+	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
 	s.sharedRevision = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
 	s.sharedBooksByID = s.shareBooksByID()
@@ -152,6 +160,43 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// Start connects to the database, migrates an older schema, and then allows statements. If the
+// schema is current, Start changes nothing, so that it works with the privileges of a serving role
+// and on a standby.
+func (s *Store) Start(ctx context.Context) error {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if err := s.schema.BringUp(ctx); err != nil {
+		return err
+	}
+	var sizes model.Sizes
+	if err := s.readPool.DB.GetContext(ctx, &sizes, sizesSQL); err != nil {
+		return err
+	}
+	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
+	s.detectPooler(ctx)
+	s.started.Store(true)
+	s.feed.Start() // also without subscribers, so that each change gets its time
+	return nil
+}
+
+// Migrate applies the pending migrations.
+func (s *Store) Migrate(ctx context.Context) error { return s.schema.Migrate(ctx) }
+
+// Migrations lists all migrations, in order.
+func (s *Store) Migrations(ctx context.Context) ([]schema.Migration, error) {
+	return s.schema.List(ctx)
+}
+
+func (s *Store) newFeed() *changes.Feed {
+	config := changes.Config{Logger: s.options.Logger, Life: s.life, Background: s.Background, Queue: s.options.feedQueue, FilterFails: s.options.filterFails}
+	if s.connector != nil {
+		config.Listen = s.connector.Listen
+	}
+	return changes.NewFeed(s.log, config)
 }
 
 // poolSize is the default number of connections to PostgreSQL. Several processes fit into the 100
@@ -191,6 +236,12 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		})
 	})
 	return nil
+}
+
+func (s *Store) newPool(conns *sqlx.DB) *stmt.Pool {
+	pool := stmt.NewPool(conns, s.options.maxPrepared, s.Background)
+	pool.Unprepared.Store(s.pooled())
+	return pool
 }
 
 // openPool opens a pool of connections for requests.
@@ -244,7 +295,7 @@ func (s *Store) start(ctx context.Context, fn func() error) (done <-chan error, 
 	defer s.mu.Unlock()
 	if s.closed {
 		refused := make(chan error, 1)
-		refused <- unavailable(context.Canceled)
+		refused <- fault.Unavailable(context.Canceled)
 		return refused, false
 	}
 	s.running.Add(1)
@@ -271,7 +322,7 @@ const lastTickTimeout = time.Second
 func (s *Store) Close() error {
 	if s.started.Load() {
 		ctx, cancel := context.WithTimeout(context.Background(), lastTickTimeout)
-		_ = s.tick(ctx) // else the changes get their time later
+		_ = s.log.Tick(ctx) // else the changes get their time later
 		cancel()
 	}
 	s.mu.Lock()

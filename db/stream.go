@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"library-catalogue/db/query"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -55,7 +56,7 @@ func (c *cursor) open(ctx context.Context) error {
 	if !c.store.dialect.NeedsCursors {
 		return nil
 	}
-	err := c.store.run(ctx, c.tx, false, func(h handle) error {
+	err := c.store.run(ctx, c.tx, false, func(h stmt.Handle) error {
 		_, err := h.ExecContext(ctx, "DECLARE "+c.name+" NO SCROLL CURSOR FOR "+c.text, c.args...)
 		return err
 	})
@@ -65,7 +66,7 @@ func (c *cursor) open(ctx context.Context) error {
 
 // next calls fn for each row of the next part.
 func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
-	return c.store.run(ctx, c.tx, false, func(h handle) (err error) {
+	return c.store.run(ctx, c.tx, false, func(h stmt.Handle) (err error) {
 		if c.rows == nil {
 			if c.rows, err = h.QueryContext(ctx, c.text, c.args...); err != nil { //nolint:rowserrcheck // read below
 				return err

@@ -12,7 +12,10 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"library-catalogue/db/changes"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -28,7 +31,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 		return err
 	}
 	defer release()
-	defer s.feed.changed()
+	defer s.feed.Changed()
 	return s.retry(ctx, func() error {
 		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(fn))))
 	})
@@ -41,26 +44,26 @@ func (s *Store) admitWrite(ctx context.Context) (release func(), err error) {
 		return func() {}, nil
 	}
 	if err := s.writes.Acquire(ctx, 1); err != nil {
-		return nil, unavailable(err)
+		return nil, fault.Unavailable(err)
 	}
 	return func() { s.writes.Release(1) }, nil
 }
 
-func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
+func (s *Store) transact(ctx context.Context, pool *stmt.Pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
 	if !s.started.Load() {
-		return unavailable(errNotStarted)
+		return fault.Unavailable(errNotStarted)
 	}
 	var sqlTx *sqlx.Tx
 	begun := time.Now()
 	err = s.retry(ctx, func() (err error) {
 		sqlTx, err = pool.BeginTxx(ctx, opts)
-		return translate(err)
+		return fault.Translate(err)
 	})
 	s.record(ctx, "BEGIN", begun, err)
 	if err != nil {
 		return err
 	}
-	t := &tx{handle: txHandle{sqlTx, pool}, readOnly: opts.ReadOnly}
+	t := &tx{handle: stmt.Tx{Tx: sqlTx, Pool: pool}, readOnly: opts.ReadOnly}
 	done := false // stays false if fn panics
 	defer func() {
 		t.mu.Lock() // no statement of fn may run when the transaction ends
@@ -72,9 +75,9 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 		}
 		begun := time.Now()
 		if err = sqlTx.Commit(); errors.Is(err, postgres.ErrUnanswered) {
-			err = inDoubt(err)
+			err = fault.InDoubt(err)
 		}
-		err = translate(err)
+		err = fault.Translate(err)
 		s.record(ctx, "COMMIT", begun, err)
 	}()
 	err = fn(ctx, t)
@@ -87,13 +90,31 @@ func withTx(fn func(context.Context) error) func(context.Context, *tx) error {
 	return func(ctx context.Context, t *tx) error { return fn(context.WithValue(ctx, txKey{}, t)) }
 }
 
+// asActor returns fn as a transaction whose changes are logged with the caller as the actor.
+func (s *Store) asActor(fn func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		actor := changes.Actor(ctx)
+		if actor == "" {
+			return fn(ctx)
+		}
+		if _, err := s.exec(ctx, s.dialect.SetActor, actor); err != nil {
+			return err
+		}
+		if err := fn(ctx); err != nil || s.dialect.ClearActor == "" {
+			return err
+		}
+		_, err := s.exec(ctx, s.dialect.ClearActor)
+		return err
+	}
+}
+
 type txKey struct{}
 
 // tx is a transaction. It runs one statement at a time, because a connection can.
 type tx struct {
 	mu       sync.Mutex
 	ended    bool
-	handle   handle
+	handle   stmt.Handle
 	readOnly bool
 	replica  bool
 	failure  error // of the first failed statement on a replica
@@ -106,7 +127,7 @@ func (t *tx) failed(err error) error {
 		return err
 	}
 	t.failure = cmp.Or(t.failure, err)
-	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, errRetry, err.Error()) // without its class
+	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, model.ErrRetry, err.Error()) // without its class
 }
 
 // txOf returns the transaction that writes with ctx, or nil.
@@ -115,33 +136,27 @@ func txOf(ctx context.Context) *tx {
 	return t
 }
 
-// handle runs statements: a pool or a transaction.
-type handle interface {
-	sqlx.QueryerContext
-	sqlx.ExecerContext
-}
-
 // run runs one statement: in t, or, if t is nil, on the pool for writes or for reads. fn must read
 // all rows before it returns.
-func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) error) (err error) {
+func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(stmt.Handle) error) (err error) {
 	if t == nil && !s.started.Load() {
-		return unavailable(errNotStarted)
+		return fault.Unavailable(errNotStarted)
 	}
-	h := &trackedHandle{}
+	h := &stmt.Tracked{}
 	begun := time.Now()
-	defer func() { s.record(ctx, h.text, begun, err) }()
+	defer func() { s.record(ctx, h.Text, begun, err) }()
 	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.ended {
-			return translate(sql.ErrTxDone)
+			return fault.Translate(sql.ErrTxDone)
 		}
-		h.handle = t.handle
-		return t.failed(translate(fn(h)))
+		h.Handle = t.handle
+		return t.failed(fault.Translate(fn(h)))
 	}
-	h.handle = s.readPool
+	h.Handle = s.readPool
 	if write {
-		h.handle = s.writePool
+		h.Handle = s.writePool
 		release, err := s.admitWrite(ctx)
 		if err != nil {
 			return err
@@ -149,31 +164,38 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 		defer release()
 	}
 	return s.retry(ctx, func() error {
-		h.hasRows = false
+		h.HasRows = false
 		err := fn(h)
 		switch {
 		case write && err == nil:
 			s.diskFull.Store(false)
-			s.feed.changed()
-		case write && h.unanswered(err, s.dialect.TellsUnanswered):
-			return inDoubt(err)
+			s.feed.Changed()
+		case write && unanswered(h, err, s.dialect.TellsUnanswered):
+			return fault.InDoubt(err)
 		}
-		return s.repair(ctx, translate(err))
+		return s.repair(ctx, fault.Translate(err))
 	})
+}
+
+// unanswered reports whether the outcome of a write is unknown. If told is true, a context's error
+// without rows means that no connection was free and nothing ran. SQLite's driver cannot tell, so any
+// error of a context leaves the outcome unknown.
+func unanswered(h *stmt.Tracked, err error, told bool) bool {
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, model.ErrRetry) || fault.Canceled(err) && (h.HasRows || !told)
 }
 
 // getRow runs a statement that writes and returns one row; getRows returns any number.
 func (s *Store) getRow(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
+	return s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error { return stmt.Get(ctx, h, into, text, args...) })
 }
 
 func (s *Store) getRows(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.SelectContext(ctx, h, into, text, args...) })
+	return s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error { return stmt.Select(ctx, h, into, text, args...) })
 }
 
 // exec runs a statement without rows and returns how many rows it changed.
 func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
-	err = s.run(ctx, txOf(ctx), true, func(h handle) error {
+	err = s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
 		result, err := h.ExecContext(ctx, text, args...)
 		if err != nil {
 			return err
@@ -184,7 +206,7 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int
 	return changed, err
 }
 
-// repair handles the error of a write. It returns errRetry if the write can run again.
+// repair handles the error of a write. It returns model.ErrRetry if the write can run again.
 func (s *Store) repair(ctx context.Context, err error) error {
 	return s.followAddress(ctx, s.passTakenIDs(ctx, err))
 }
@@ -193,7 +215,7 @@ func (s *Store) repair(ctx context.Context, err error) error {
 // connection leads to a server that takes writes, the database's address has moved, for example
 // after a failover. All older connections are then retired, and the write can run again.
 func (s *Store) followAddress(ctx context.Context, err error) error {
-	if classify(err) != readOnlyFault {
+	if fault.Of(err) != fault.ReadOnly {
 		return err
 	}
 	moved, _, _ := s.probes.Do("", func() (any, error) {
@@ -209,7 +231,7 @@ func (s *Store) followAddress(ctx context.Context, err error) error {
 		return true, nil
 	})
 	if moved.(bool) {
-		return errors.Join(errRetry, err)
+		return errors.Join(model.ErrRetry, err)
 	}
 	return err
 }
@@ -218,11 +240,11 @@ func (s *Store) followAddress(ctx context.Context, err error) error {
 // set ids or moved the sequence, it moves the sequence past all ids. The write can then run again.
 func (s *Store) passTakenIDs(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*pq.Error](err)
-	if !ok || e.Code != uniqueViolation {
+	if !ok || e.Code != fault.UniqueViolation {
 		return err
 	}
-	if _, failed := s.writePool.ExecContext(ctx, passIDsSQL(e.Table)); classify(failed) == deniedFault {
-		return noID(fmt.Errorf("%w: the owner of the tables can run SELECT setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
+	if _, failed := s.writePool.ExecContext(ctx, passIDsSQL(e.Table)); fault.Of(failed) == fault.Denied {
+		return fault.NoID(fmt.Errorf("%w: the owner of the tables can run SELECT setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
 	}
 	return err
 }
@@ -235,7 +257,7 @@ func passIDsSQL(table string) string {
 // extraAttempts allow for conflicts with writers of other processes.
 const extraAttempts = 16
 
-// retry runs fn again if it fails with errRetry, more often than there are connections: all of them
+// retry runs fn again if it fails with model.ErrRetry, more often than there are connections: all of them
 // may be broken, and each writer that commits may fail all others. It does not pause, because the
 // other transaction has then committed or holds the locks to wait for.
 func (s *Store) retry(ctx context.Context, fn func() error) error {
@@ -248,13 +270,13 @@ func (s *Store) retry(ctx context.Context, fn func() error) error {
 
 // mayRetry reports whether a failed attempt can run again.
 func (s *Store) mayRetry(ctx context.Context, err error, attempt int) bool {
-	return errors.Is(err, errRetry) && attempt <= s.Connections()+extraAttempts && ctx.Err() == nil
+	return errors.Is(err, model.ErrRetry) && attempt <= s.Connections()+extraAttempts && ctx.Err() == nil
 }
 
-// giveUp turns errRetry into Unavailable.
+// giveUp turns model.ErrRetry into Unavailable.
 func giveUp(err error) error {
-	if errors.Is(err, errRetry) {
-		return unavailable(err)
+	if errors.Is(err, model.ErrRetry) {
+		return fault.Unavailable(err)
 	}
 	return err
 }

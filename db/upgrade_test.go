@@ -13,12 +13,13 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/doctor"
+	"library-catalogue/db/schema"
 )
 
 // lastVersion returns the version of the program's last migration.
 func lastVersion(t *testing.T) int {
 	t.Helper()
-	return len(must[[]fs.DirEntry](t)(fs.ReadDir(db.Migrations, "postgres")))
+	return len(must[[]fs.DirEntry](t)(fs.ReadDir(schema.Migrations, "postgres")))
 }
 
 // nextProgram returns options of a later program, which has these migrations after today's, for both
@@ -28,9 +29,9 @@ func nextProgram(t *testing.T, later ...string) db.Options {
 	files := fstest.MapFS{}
 	last := lastVersion(t)
 	for _, engine := range []string{"postgres", "sqlite"} {
-		for _, file := range must[[]fs.DirEntry](t)(fs.ReadDir(db.Migrations, engine)) {
+		for _, file := range must[[]fs.DirEntry](t)(fs.ReadDir(schema.Migrations, engine)) {
 			name := engine + "/" + file.Name()
-			files[name] = &fstest.MapFile{Data: must[[]byte](t)(fs.ReadFile(db.Migrations, name))}
+			files[name] = &fstest.MapFile{Data: must[[]byte](t)(fs.ReadFile(schema.Migrations, name))}
 		}
 		for i, text := range later {
 			text = strings.NewReplacer("NEXT", fmt.Sprint(last+1+i), "LAST", fmt.Sprint(last)).Replace(text)
@@ -98,8 +99,8 @@ func TestMigrationsDeclareProgram(t *testing.T) {
 			t.Errorf("schema_versions has %d rows, and there are %d migrations", n, lastVersion(t))
 		}
 	})
-	for _, file := range must[[]fs.DirEntry](t)(fs.ReadDir(db.Migrations, "postgres"))[3:] {
-		text := string(must[[]byte](t)(fs.ReadFile(db.Migrations, "postgres/"+file.Name())))
+	for _, file := range must[[]fs.DirEntry](t)(fs.ReadDir(schema.Migrations, "postgres"))[3:] {
+		text := string(must[[]byte](t)(fs.ReadFile(schema.Migrations, "postgres/"+file.Name())))
 		if !strings.HasPrefix(text, "-- +goose Up\nSET LOCAL lock_timeout = '2s';\n") && !strings.HasPrefix(text, "-- +goose NO TRANSACTION\n") {
 			t.Errorf("%s begins neither with SET LOCAL lock_timeout nor with NO TRANSACTION", file.Name())
 		}

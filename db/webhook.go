@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -25,7 +26,7 @@ CASE WHEN old_secret_until > ` + h.store.dialect.Now + ` THEN old_secret END`
 
 // rows runs a SELECT of columns, or a statement that returns them.
 func (h Webhooks) rows(ctx context.Context, write bool, text string, args ...any) (found []*model.Webhook, err error) {
-	err = h.store.run(ctx, txOf(ctx), write, func(on handle) error {
+	err = h.store.run(ctx, txOf(ctx), write, func(on stmt.Handle) error {
 		found = nil
 		rows, err := on.QueryContext(ctx, text, args...)
 		if err != nil {
@@ -80,10 +81,10 @@ func unknownWebhook(id model.ID) error {
 
 // Position returns the position after all changes committed so far.
 func (h Webhooks) Position(ctx context.Context) (string, error) {
-	if err := h.store.tickIfWritable(ctx); err != nil {
+	if err := h.store.log.TickIfWritable(ctx); err != nil {
 		return "", err
 	}
-	p, err := h.store.newest(ctx)
+	p, err := h.store.log.Newest(ctx)
 	return p.String(), err
 }
 

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"library-catalogue/db/fault"
+	"library-catalogue/db/query"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -88,18 +89,18 @@ func (w writer[T]) Insert(ctx context.Context, rows []*T) error {
 	return retryForeignKey(insert(ctx, w.store, w.new, "", rows))
 }
 
-// retryForeignKey turns a foreign key violation of a write of many rows into errRetry. The caller
+// retryForeignKey turns a foreign key violation of a write of many rows into model.ErrRetry. The caller
 // has looked for the referenced rows before, so one of them was deleted since.
 func retryForeignKey(err error) error {
-	if errors.Is(err, errForeignKey) {
-		return errors.Join(errRetry, err)
+	if errors.Is(err, fault.ErrForeignKey) {
+		return errors.Join(model.ErrRetry, err)
 	}
 	return err
 }
 
 // referenced turns a foreign key violation into BadUserInput.
 func (w writer[T]) referenced(err error) error {
-	if errors.Is(err, errForeignKey) {
+	if errors.Is(err, fault.ErrForeignKey) {
 		return unknownReference(w.reference)
 	}
 	return err
@@ -114,17 +115,17 @@ func unknownReference(field string) error {
 // Patch has new values for fields.
 type Patch interface{ Changes() model.Changes }
 
-type changes struct {
+type assigned struct {
 	assignments []string
 	args        []any
 }
 
-func (c *changes) add(column string, value any) {
+func (c *assigned) add(column string, value any) {
 	c.args = append(c.args, value)
 	c.assignments = append(c.assignments, column+" = $"+strconv.Itoa(len(c.args)))
 }
 
-func changesOf(patch Patch) (c changes) {
+func assignedBy(patch Patch) (c assigned) {
 	for column, value := range patch.Changes() {
 		c.add(column, argument(value))
 	}
@@ -133,7 +134,7 @@ func changesOf(patch Patch) (c changes) {
 
 // updateSQL returns an UPDATE. Triggers maintain version and updated_at. The statement sets them
 // too, because SQLite's RETURNING does not see the changes of triggers.
-func (s *Store) updateSQL(table string, c changes, where string) string {
+func (s *Store) updateSQL(table string, c assigned, where string) string {
 	return `UPDATE ` + table + ` AS r SET ` + strings.Join(c.assignments, ", ") +
 		`, version = version + 1, updated_at = ` + s.dialect.Now + ` WHERE ` + where
 }
@@ -148,7 +149,7 @@ func (w writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version
 			return err
 		}
 		if len(rows) == 0 {
-			return notFound(w.noun)
+			return fault.NotFound(w.noun)
 		}
 		row = rows[0]
 		return nil
@@ -170,7 +171,7 @@ func (w writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) (
 
 // update changes the rows with these ids. where and arg select the same rows.
 func (w writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
-	c := changesOf(patch)
+	c := assignedBy(patch)
 	if len(c.assignments) == 0 {
 		return w.Now(ctx).ByID(ctx, ids)
 	}
@@ -188,9 +189,9 @@ func (w writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error
 	case err != nil:
 		return err
 	case len(versions) == 0:
-		return notFound(w.noun)
+		return fault.NotFound(w.noun)
 	case expected != nil && *expected != versions[0]:
-		return stale(w.noun, versions[0])
+		return fault.Stale(w.noun, versions[0])
 	}
 	return nil
 }
@@ -260,7 +261,7 @@ func (w writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.I
 	if !slices.Contains(held, to) {
 		return unknownReference("reassign_to")
 	}
-	var c changes
+	var c assigned
 	c.add(w.children.column, to)
 	_, err = w.store.exec(ctx, w.store.updateSQL(w.children.table, c, d.In(w.children.column, "$2")), append(c.args, d.Array(from))...)
 	return err
@@ -273,11 +274,11 @@ func (w writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (
 		return nil, err
 	}
 	text := b.IDs(w.query(), sel.Where, b.candidates(false), atMost+1)
-	err = w.store.run(ctx, txOf(ctx), true, func(h handle) error {
-		if !onlyIDs(sel) {
-			h = unprepared(h)
+	err = w.store.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
+		if !query.OnlyIDs(sel) {
+			h = stmt.Unprepared(h)
 		}
-		return sqlx.SelectContext(ctx, h, &ids, text, b.Args...)
+		return stmt.Select(ctx, h, &ids, text, b.Args...)
 	})
 	if err != nil || len(ids) <= atMost {
 		return ids, err

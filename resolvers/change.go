@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"library-catalogue/db"
+	"library-catalogue/db/changes"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
@@ -40,7 +41,7 @@ func (r *Resolver) Changes(ctx context.Context, args model.ChangeArgs) (*model.C
 
 // Follow calls fn with each page of new changes until ctx ends or fn fails, like db.Store.Follow. The
 // pages are shared and must not be changed.
-func (r *Resolver) Follow(ctx context.Context, args model.ChangeArgs, admit db.Admit, fn func(context.Context, *model.ChangePage) error) error {
+func (r *Resolver) Follow(ctx context.Context, args model.ChangeArgs, admit changes.Admit, fn func(context.Context, *model.ChangePage) error) error {
 	return r.store.Follow(ctx, args, admit, fn)
 }
 
@@ -150,7 +151,7 @@ func history(ctx context.Context, typ model.CatalogueType, id model.ID, first in
 	if first < 1 || first > model.MaxPageSize {
 		return nil, badArgument("first", fmt.Sprintf("The first argument must be between 1 and %d.", model.MaxPageSize))
 	}
-	if err := db.CheckPosition(after); err != nil { // else it would fail the histories that are read together
+	if err := changes.CheckPosition(after); err != nil { // else it would fail the histories that are read together
 		return nil, err
 	}
 	return loader.From(ctx).History(ctx, id, &model.HistoryArgs{Type: typ, First: first, After: after})

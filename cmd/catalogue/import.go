@@ -16,6 +16,7 @@ import (
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/cmd/catalogue/progress"
 	"library-catalogue/db"
+	"library-catalogue/db/schema"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
 	"library-catalogue/importer/source"
@@ -214,7 +215,7 @@ func (c *importCmd) openUnchanged(ctx context.Context, std cli.Stdio) (store *db
 		return nil, nil, err
 	}
 	steps, err := store.Migrations(ctx)
-	if err == nil && slices.ContainsFunc(steps, func(m db.Migration) bool { return m.Applied.IsZero() }) {
+	if err == nil && slices.ContainsFunc(steps, func(m schema.Migration) bool { return m.Applied.IsZero() }) {
 		err = errors.New("the database's schema is not up to date: run catalogue db migrate up first")
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
+	"library-catalogue/db/changes"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
 	"library-catalogue/webhooks"
@@ -215,7 +216,7 @@ type webhookReplayCmd struct {
 
 // Run implements the command.
 func (c *webhookReplayCmd) Run(ctx context.Context, std cli.Stdio) error {
-	if err := db.CheckPosition(&c.From); err != nil {
+	if err := changes.CheckPosition(&c.From); err != nil {
 		return errors.New("--from must be a webhook-id or a position that the feed of changes gave")
 	}
 	return c.with(ctx, std, func(hooks db.Webhooks) error {

@@ -65,6 +65,7 @@ WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1) A
 	ForKeyShare: " FOR KEY SHARE",
 	ByteOrder:   ` COLLATE "C"`,
 	Snapshot:    &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+	Committed:   &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 
 	in: "%s = ANY(%s)",
 	// LATERAL looks up one id after another. For = ANY, PostgreSQL may keep a plan that reads the

@@ -46,8 +46,9 @@ WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < 
 	SetActor:   `UPDATE feed SET actor = $1`,
 	ClearActor: `UPDATE feed SET actor = NULL`,
 
-	Now:      "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
-	Snapshot: &sql.TxOptions{ReadOnly: true}, // one writer: rows need no locks
+	Now:       "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
+	Snapshot:  &sql.TxOptions{ReadOnly: true}, // one writer: rows need no locks
+	Committed: &sql.TxOptions{},
 
 	in:          "%s IN (SELECT value FROM json_each(%s))",
 	byIDs:       "%s r WHERE r.id IN (SELECT value FROM json_each($1))",

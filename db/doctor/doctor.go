@@ -14,6 +14,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/schema"
 )
 
 // Problem is a defect of a database.
@@ -118,7 +119,7 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 
 // checkStep checks that all migrations are applied, because the checks know only that schema.
 func checkStep(ctx context.Context, store *db.Store, pool *sqlx.DB, d *dialect.Dialect) error {
-	texts, err := db.MigrationTexts(d)
+	texts, err := schema.Texts(d)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func checkStep(ctx context.Context, store *db.Store, pool *sqlx.DB, d *dialect.D
 	if err != nil {
 		return fmt.Errorf("the database has no catalogue, or the role cannot read it: %w", err)
 	}
-	if err := store.CheckOrigin(ctx, int64(step)); err != nil {
+	if err := schema.CheckOrigin(ctx, pool, d, int64(step)); err != nil {
 		return err
 	}
 	switch {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/db/schema"
+
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
-
-	"library-catalogue/db"
 )
 
 // object is a part of a schema.
@@ -54,7 +54,7 @@ const insufficientPrivilege = "42501"
 // madeByMigrations returns the objects that the migrations create: in a database in memory for
 // SQLite, or in another schema of PostgreSQL, in a transaction that is rolled back.
 func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, error) {
-	texts, err := db.MigrationTexts(on.Dialect)
+	texts, err := schema.Texts(on.Dialect)
 	if err != nil {
 		return nil, err
 	}

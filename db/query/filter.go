@@ -198,3 +198,19 @@ func (t *Table) IsNumeric(c *model.Condition) bool {
 	}
 	return t.fields[c.Field].Kind != model.KindText
 }
+
+// OnlyIDs reports whether a selection depends on ids alone, which one plan serves well. With any
+// other condition the best plan depends on the value, so the statement is planned for its own
+// arguments.
+func OnlyIDs(sel model.Selection) bool { return sel.Search == "" && usesOnlyID(sel.Where) }
+
+// usesOnlyID reports whether a condition compares ids with a value or a range.
+func usesOnlyID(c *model.Condition) bool {
+	switch {
+	case c == nil:
+		return true
+	case c.Op == model.And:
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !usesOnlyID(part) })
+	}
+	return c.Field == "id" && slices.Contains([]model.Op{model.Eq, model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
+}

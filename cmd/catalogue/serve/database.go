@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"library-catalogue/db"
+	"library-catalogue/db/fault"
 	"library-catalogue/task"
 )
 
@@ -29,7 +30,7 @@ const (
 // a wrong URL or role.
 func startStore(ctx context.Context, store *db.Store, log *slog.Logger) (away bool, err error) {
 	err = store.Start(ctx)
-	if db.IsAway(err) {
+	if fault.IsAway(err) {
 		log.Warn("the database is unreachable, and requests get 503 until it answers", "error", err)
 		return true, nil
 	}
@@ -46,7 +47,7 @@ func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays 
 		case <-time.After(databaseInterval):
 		}
 		err := store.Start(ctx)
-		if away = db.IsAway(err); err != nil && !away {
+		if away = fault.IsAway(err); err != nil && !away {
 			fail(err)
 			return err
 		}

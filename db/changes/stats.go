@@ -1,11 +1,9 @@
-package db
+package changes
 
 import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -16,19 +14,19 @@ const (
 	maxLogSize = 10 << 30         // bytes before a check warns
 )
 
-// FeedStats returns the state of the feed of changes.
-func (s *Store) FeedStats() stats.Feed {
-	s.feed.mu.Lock()
-	defer s.feed.mu.Unlock()
-	f := stats.Feed{LogBytes: s.feed.logBytes, Subscribers: len(s.feed.subscribers), Cut: s.feed.cut}
-	if !s.feed.behind.IsZero() {
-		f.Lag = time.Since(s.feed.behind)
+// Stats returns the state of the feed of changes.
+func (f *Feed) Stats() stats.Feed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := stats.Feed{LogBytes: f.logBytes, Subscribers: len(f.subscribers), Cut: f.cut}
+	if !f.behind.IsZero() {
+		all.Lag = time.Since(f.behind)
 	}
-	return f
+	return all
 }
 
 // caughtUp records whether the feed has all changes. Its lag is the time since the first failure.
-func (f *feed) caughtUp(err error) {
+func (f *Feed) caughtUp(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -39,22 +37,22 @@ func (f *feed) caughtUp(err error) {
 	}
 }
 
-// MeasureChanges measures the log of changes for FeedStats and Checks.
-func (s *Store) MeasureChanges(ctx context.Context) error {
+// Measure measures the log for Stats and Check.
+func (f *Feed) Measure(ctx context.Context) error {
 	var bytes int64
-	err := s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &bytes, s.dialect.LogSize) })
-	s.feed.mu.Lock()
-	defer s.feed.mu.Unlock()
+	err := f.log.DB.Get(ctx, &bytes, f.log.Dialect.LogSize)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if err == nil {
-		s.feed.logBytes = bytes
+		f.logBytes = bytes
 	}
 	return err
 }
 
-// checkChanges warns about a feed that does not go on and about a large log.
-func (s *Store) checkChanges() model.Check {
+// Check warns about a feed that does not go on and about a large log.
+func (f *Feed) Check() model.Check {
 	check := model.Check{Name: "changes", Status: model.Pass}
-	switch f := s.FeedStats(); {
+	switch f := f.Stats(); {
 	case f.Lag > maxLag:
 		check.Status, check.Output = model.Warn, fmt.Sprintf("The feed of changes is %v behind. The log has the cause.", f.Lag.Round(time.Second))
 	case f.LogBytes > maxLogSize:

@@ -1,0 +1,30 @@
+package changes
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"library-catalogue/graph/model"
+)
+
+// maxActor is the maximum length in bytes of a logged actor.
+const maxActor = 255
+
+// Actor returns the subject of the caller as the log stores it, or an empty text.
+func Actor(ctx context.Context) string {
+	caller, err := model.Caller(ctx)
+	if err != nil {
+		return ""
+	}
+	subject := caller.Subject
+	if len(subject) > maxActor {
+		subject = subject[:maxActor]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(subject, ""))
+}

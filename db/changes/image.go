@@ -1,0 +1,53 @@
+package changes
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"library-catalogue/graph/model"
+)
+
+// Decode returns the row of a JSON object of columns. Columns that it lacks are newer than the
+// object and stay zero.
+func Decode[T any](table string, fields []model.RowField[T], object string) (*T, error) {
+	var columns map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(object), &columns); err != nil {
+		return nil, fmt.Errorf("a logged row of %s: %w", table, err)
+	}
+	row := new(T)
+	for _, f := range fields {
+		value, logged := columns[f.Column]
+		if !logged {
+			continue
+		}
+		if err := decodeColumn(f.Pointer(row), value); err != nil {
+			return nil, fmt.Errorf("a logged row of %s: column %s: %w", table, f.Column, err)
+		}
+	}
+	return row, nil
+}
+
+// decodeColumn sets the value behind a pointer of a RowField.
+func decodeColumn(p any, value json.RawMessage) error {
+	var text string
+	switch p := p.(type) {
+	case *model.ID:
+		return json.Unmarshal(value, (*int64)(p))
+	case *model.Cents:
+		return json.Unmarshal(value, (*int64)(p))
+	case *model.Date:
+		if err := json.Unmarshal(value, &text); err != nil {
+			return err
+		}
+		return p.Scan(text)
+	case *model.Timestamp:
+		if err := json.Unmarshal(value, &text); err != nil {
+			return err
+		}
+		at, err := time.Parse(time.RFC3339Nano, text)
+		*p = model.Timestamp(at.UnixMicro())
+		return err
+	}
+	return json.Unmarshal(value, p)
+}

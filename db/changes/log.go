@@ -1,0 +1,188 @@
+// Package changes is the log of changes: positions, pages, the order and the times of changes, and the
+// feed that distributes new ones. The tables of the catalogue are read by the Snapshot of a DB.
+package changes
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
+)
+
+// DB runs the statements of a log.
+type DB interface {
+	// Get reads one row.
+	Get(ctx context.Context, into any, text string, args ...any) error
+	// Exec and Select run a statement that writes or locks, in the transaction of ctx if it has one.
+	Exec(ctx context.Context, text string, args ...any) (changed int64, err error)
+	Select(ctx context.Context, into any, text string, args ...any) error
+	// Write runs fn in a transaction. Each statement sees what was committed before it.
+	Write(ctx context.Context, fn func(context.Context) error) error
+	// Read runs fn with a snapshot.
+	Read(ctx context.Context, fn func(context.Context, Snapshot) error) error
+	// Start runs fn in a goroutine, or in place with a canceled context after the DB was closed.
+	Start(fn func(context.Context))
+}
+
+// Snapshot reads one state of the database.
+type Snapshot interface {
+	// Select reads rows. A statement that is planned for its own arguments is not prepared.
+	Select(ctx context.Context, into any, prepared bool, text string, args ...any) error
+	// SetRows sets the rows of changes, by their ids, to the current rows.
+	SetRows(ctx context.Context, typ model.CatalogueType, changes map[model.ID]*model.Change) error
+}
+
+// Log is the log of changes of a database.
+type Log struct {
+	Dialect *dialect.Dialect
+	DB      DB
+
+	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
+	mu           sync.Mutex
+	timing       *timing // the running one, or nil
+}
+
+// Changes returns a page of changes, oldest first. It examines a bounded part of the log, so a page
+// of a rare filter may be empty although HasMore is true. Errors: BadUserInput, PositionGone.
+func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error) {
+	f, err := NewFilter(args)
+	if err != nil {
+		return nil, err
+	}
+	if args.First < 0 || args.First > model.MaxPageSize {
+		return nil, BadArgument("first", fmt.Sprintf("The first argument must be between 0 and %d.", model.MaxPageSize))
+	}
+	after, err := Parse(args.After)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.TickForPage(ctx); err != nil {
+		return nil, err
+	}
+	rows := max(1, args.First)
+	if f.key != "" {
+		rows = max(rows, readRows)
+	}
+	page, begin, err := l.read(ctx, f, after, rows)
+	if err != nil {
+		return nil, err
+	}
+	return page.nodes(begin, args.First), nil
+}
+
+// read reads a page of at most rows changes after a position, or from the beginning of the
+// log if it is nil. It returns that position too. It never reads a replica, because a standby does not
+// know which transactions run.
+func (l *Log) read(ctx context.Context, f Filter, after *Position, rows int) (page *Page, begin Position, err error) {
+	err = l.DB.Read(ctx, func(ctx context.Context, s Snapshot) error {
+		window, err := l.readWindow(ctx, s, after)
+		if err != nil {
+			return err
+		}
+		begin, page = window.begin, &Page{end: window.end, more: window.more}
+		if window.empty() {
+			return nil
+		}
+		b := query.New(l.Dialect)
+		all, err := l.find(ctx, s, b, l.windowSQL(b, window, rows+1), f)
+		if err != nil {
+			return err
+		}
+		if len(all) > rows {
+			all, page.more, page.end = all[:rows], true, l.position(all[rows-1])
+		}
+		page.changes, err = l.resolve(ctx, s, all)
+		return err
+	})
+	return page, begin, err
+}
+
+// found is a change as read from the log.
+type found struct {
+	Tick, Seq, Version int64
+	RowID              model.ID `db:"row_id"`
+	Type, Operation    string
+	Actor              string
+	At                 model.Timestamp
+	Matches            bool
+	Superseded         bool    // a later change of the row is logged
+	After              *string // the row after this change, if it is superseded
+}
+
+// position returns the position after a change.
+func (l *Log) position(c found) Position {
+	if !l.Dialect.HasTicks {
+		return Position{Tick: c.Seq}
+	}
+	return Position{Tick: c.Tick, Seq: c.Seq}
+}
+
+// find reads the changes of a SELECT, in order, each with its successor of the same row.
+func (l *Log) find(ctx context.Context, s Snapshot, b *query.Builder, from string, f Filter) (all []found, err error) {
+	matches := f.matchSQL(b)
+	text := `SELECT q.tick, q.seq, q.version, q.row_id, q.type, q.operation, q.actor, q.at, q.matches, CASE WHEN q.matches THEN CAST((SELECT n.old FROM changes n WHERE n.row_id = q.row_id AND n.seq = q.next) AS text) END AS after, q.next IS NOT NULL AS superseded
+FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, ` + matches + ` AS matches
+FROM (SELECT f.*, (SELECT n.seq FROM changes n WHERE n.row_id = f.row_id AND n.type = f.type AND n.seq > f.seq AND f.operation IN ('c', 'u') ORDER BY n.seq LIMIT 1) AS next FROM (` + from + `) f) c) q
+ORDER BY q.tick, q.seq`
+	err = s.Select(ctx, &all, false, text, b.Args...)
+	return all, err
+}
+
+// resolve returns the changes that match, with their rows.
+func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, error) {
+	var page []logged
+	last := map[model.CatalogueType]map[model.ID]*model.Change{} // whose row is the current one
+	for _, c := range all {
+		if !c.Matches {
+			continue
+		}
+		at, typ := l.position(c), typesByCode[c.Type]
+		change := &model.Change{
+			Position: at.String(), Type: typ, RowID: c.RowID,
+			Operation: operationsByCode[c.Operation], Version: c.Version, At: c.At, Actor: c.Actor,
+		}
+		page = append(page, logged{at, c.Seq, change})
+		var err error
+		switch {
+		case c.Operation == "d", c.Operation == "r":
+		case !c.Superseded:
+			if last[typ] == nil {
+				last[typ] = map[model.ID]*model.Change{}
+			}
+			last[typ][c.RowID] = change
+		case c.After == nil: // purged, or a new row has the same id after a reset
+		case typ == model.TypeBook:
+			change.Book, err = Decode("books", model.BookFields, *c.After)
+		case typ == model.TypeGenre:
+			change.Genre, err = Decode("genres", model.GenreFields, *c.After)
+		default:
+			change.Category, err = Decode("categories", model.CategoryFields, *c.After)
+		}
+		if err != nil {
+			return nil, err
+		}
+		setIdentity(change)
+	}
+	for typ, changes := range last {
+		if err := s.SetRows(ctx, typ, changes); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
+}
+
+// setIdentity sets the columns that a logged row omits.
+func setIdentity(c *model.Change) {
+	switch {
+	case c.Book != nil:
+		c.Book.ID, c.Book.Version = c.RowID, c.Version
+	case c.Genre != nil:
+		c.Genre.ID, c.Genre.Version = c.RowID, c.Version
+	case c.Category != nil:
+		c.Category.ID, c.Category.Version = c.RowID, c.Version
+	}
+}

@@ -1,0 +1,77 @@
+package changes
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
+)
+
+// changesBatch is the number of changes that one transaction deletes, so that others wait for none.
+const changesBatch = 500
+
+// Forget deletes changes that are older than some days. Positions before them are then gone.
+// 0 days keep all.
+func (l *Log) Forget(ctx context.Context, days int) error {
+	if days == 0 {
+		return nil
+	}
+	for _, text := range l.Dialect.ForgetChanges {
+		text = strings.ReplaceAll(text, "{cut}", l.Dialect.HoursAgo(24*days))
+		for deleted := int64(1); deleted > 0; {
+			var err error
+			if deleted, err = l.DB.Exec(ctx, text, changesBatch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// PurgeRow deletes the old columns of a row from the log and returns the number of changes that lost
+// them. The changes remain, without the row.
+func (l *Log) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.ID) (int64, error) {
+	return l.DB.Exec(ctx, `UPDATE changes SET old = NULL WHERE row_id = $1 AND type = $2 AND old IS NOT NULL`, id, types[typ].code)
+}
+
+// PurgeText deletes from the log the old columns of each row that had a folded text in one of them, and each
+// actor that contains it. Case and accents do not count. It returns the numbers of changes that lost
+// their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
+// callers whose subject contains the text.
+func (l *Log) PurgeText(ctx context.Context, operand string) (rows, actors int64, err error) {
+	for _, part := range []struct {
+		changed   *int64
+		column    string
+		condition func(b *query.Builder) string
+	}{
+		{&rows, "old", func(b *query.Builder) string {
+			return `EXISTS (SELECT 1 FROM ` + l.Dialect.Members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
+		}},
+		{&actors, "actor", func(b *query.Builder) string {
+			return l.Dialect.Match(model.ContainsFolded, "fold(actor)", operand, b.Arg)
+		}},
+	} {
+		b := query.New(l.Dialect)
+		var found []struct {
+			RowID model.ID `db:"row_id"`
+			Seq   int64
+		}
+		if err := l.DB.Select(ctx, &found, `SELECT row_id, seq FROM changes WHERE `+part.column+` IS NOT NULL AND `+part.condition(b), b.Args...); err != nil {
+			return rows, actors, err
+		}
+		for batch := range slices.Chunk(found, changesBatch) {
+			var ids []model.ID
+			var numbers []int64
+			for _, c := range batch {
+				ids, numbers = append(ids, c.RowID), append(numbers, c.Seq)
+			}
+			n, err := l.DB.Exec(ctx, `UPDATE changes SET `+part.column+` = NULL WHERE `+l.Dialect.In("row_id", "$1")+` AND `+l.Dialect.In("seq", "$2"), l.Dialect.Array(ids), l.Dialect.Array(numbers))
+			if *part.changed += n; err != nil {
+				return rows, actors, err
+			}
+		}
+	}
+	return rows, actors, nil
+}
