@@ -45,7 +45,7 @@ var word = regexp.MustCompile(`[\pL\p{Nd}\pM'’]+`)
 // hits splits a text at the words that begin with a word of the search.
 func hits(text, search string) (parts []textPart) {
 	begins := strings.Fields(collate.Fold(search))
-	end := 0 // of the parts
+	end := 0 // end of the last part
 	if len(begins) == 0 {
 		return []textPart{{Text: text}}
 	}
