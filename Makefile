@@ -83,24 +83,26 @@ fuzz:
 	ok) for target in $$targets; do echo "$$target"; $(fuzzing) || { $(outOfTime) && $(fuzzing); } || exit; done; targets=;; \
 	esac; done
 
-## make conformance    API, schema and examples/ with the tools that clients use; installs bibutils if it is missing, as root on Debian; needs Node, npm and Python
+## make conformance    API, schema and examples/ with the tools that clients use; installs bibutils and Chromium if they are missing, as root on Debian; needs Node, npm and Python
 tools := npm --prefix .ci/conformance ci --no-audit --no-fund --loglevel=error
+chromium = { command -v chromium || command -v google-chrome; }
 conformance: build
 	$(tools)
-	npm --prefix examples ci --no-audit --no-fund --loglevel=error
+	for folder in examples examples/react; do npm --prefix $$folder ci --no-audit --no-fund --loglevel=error || exit; done
 	@command -v bib2xml >/dev/null || { echo 'Installing bibutils, which reads citations in a test.'; apt-get update -qq && apt-get install -y -qq bibutils >/dev/null; }
-	npm --prefix .ci/conformance test
+	@$(chromium) >/dev/null || { echo 'Installing Chromium for examples/react.'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
+	CHROMIUM=$$($(chromium)) npm --prefix .ci/conformance test
 
 ## make e2e            the pages in Chromium; installs Chromium if it is missing, as root on Debian; needs Node and npm
 .PHONY: e2e
-# CATALOGUE has GraphiQL. CATALOGUE_FRESH is built like a fresh clone, without it.
+# CATALOGUE includes GraphiQL. CATALOGUE_FRESH is built like a fresh clone, without it.
 e2e: web build
 	CGO_ENABLED=0 go build -trimpath $(vcs) -overlay web/e2e/fresh.json -o bin/catalogue-fresh ./cmd/catalogue
 	@command -v chromium >/dev/null || { echo 'Installing Chromium for the browser tests.'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 	npm --prefix web/e2e ci --no-audit --no-fund --loglevel=error
 	cd web/e2e && CATALOGUE=$(CURDIR)/bin/catalogue CATALOGUE_FRESH=$(CURDIR)/bin/catalogue-fresh go test -count=1 ./...
 
-## make web            GraphiQL for /playground, included by the next build; needs Node and npm
+## make web            GraphiQL's files for /playground, included by the next build; compares their hashes; needs Node and npm
 .PHONY: web
 web:
 	npm --prefix web/graphiql ci --no-audit --no-fund --loglevel=error

@@ -35,7 +35,7 @@ func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*mode
 		return s.Books.ByID(ctx, ids)
 	}
 	since, _ := s.Known()
-	found, err := s.store.booksByID.Do(ctx, ids)
+	found, err := s.store.sharedBooksByID(ctx, ids)
 	if err != nil {
 		return nil, fault.Translate(err)
 	}
@@ -51,10 +51,10 @@ func (s *Store) readBooks(ctx context.Context, ids []model.ID) (found versionedB
 	return found, err
 }
 
-func (s *Store) booksByIDBatcher() *batch.Batcher[[]model.ID, versionedBooks] {
+func (s *Store) shareBooksByID() func(context.Context, []model.ID) (versionedBooks, error) {
 	return batch.New(batch.Config[[]model.ID, versionedBooks]{
 		RunOne: s.readBooks, RunBatch: s.readBooksBatch, Record: s.recordShared, Start: s.runInBackground,
-	})
+	}).Do
 }
 
 func (s *Store) readBooksBatch(ctx context.Context, requests [][]model.ID) ([]versionedBooks, error) {
@@ -87,7 +87,7 @@ type createdBook struct {
 // CreateBook is like Books.Create, and also returns the Reference of the revision that the INSERT
 // saw. Concurrent calls share a statement.
 func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
-	create := s.newBooks.Do
+	create := s.sharedCreateBook
 	if txOf(ctx) != nil {
 		create = s.createBook
 	}
@@ -105,9 +105,7 @@ type newBookRequest struct {
 }
 
 func (s *Store) createBook(ctx context.Context, in newBookRequest) (created createdBook, err error) {
-	t := s.Books
-	t.new = newBooksAt(&created.reference)
-	created.book, err = t.Create(ctx, in)
+	created.book, err = writer[model.Book]{s, &books, newBooksAt(&created.reference)}.Create(ctx, in)
 	return created, err
 }
 
@@ -118,10 +116,10 @@ func newBooksAt(reference *int64) newRows[model.Book] {
 	return n
 }
 
-func (s *Store) newBooksBatcher() *batch.Batcher[newBookRequest, createdBook] {
+func (s *Store) shareCreateBook() func(context.Context, newBookRequest) (createdBook, error) {
 	return batch.New(batch.Config[newBookRequest, createdBook]{
 		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Start: s.runInBackground,
-	})
+	}).Do
 }
 
 // createBookBatch stores books with one statement. If it fails, no book is stored and each request

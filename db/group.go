@@ -73,9 +73,7 @@ func runAll(ctx context.Context, functions []func() error) (err error) {
 	return err
 }
 
-// Groups returns groups by parent. Parents without rows are omitted. Without parents, the groups of
-// the whole table are under 0.
-func (r Reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
+func (r reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, g.Selection)
 	if err != nil {
 		return nil, err
@@ -158,13 +156,14 @@ func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping,
 
 // readCounts counts the matching books by the values of columns.
 func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns []string) (counts *facetcount.Counts, err error) {
-	b, err := s.newSelect(ctx, s.Books.Table, sel)
+	r := reader[model.Book]{s, &books}
+	b, err := s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return nil, err
 	}
-	from, found := s.Books.query(), b.candidates(false)
-	if b.ChoosesPath(s.Books.Table, sel, model.Order{}) {
-		if from, found, err = s.Books.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+	from, found := r.query(), b.candidates(false)
+	if b.ChoosesPath(r.Table, sel, model.Order{}) {
+		if from, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
 			return nil, err
 		}
 	}

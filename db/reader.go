@@ -15,7 +15,39 @@ import (
 
 // Reader reads the rows of a type with a Snapshot: a whole table, or the children of a parent, such
 // as the books of a genre.
-type Reader[T any] struct {
+//
+// Reader and Writer are interfaces, because a package compiles the methods of each generic struct that a
+// type it uses contains.
+type Reader[T any] interface {
+	// Correct returns the corrected text of a search, or nil if it needs no correction.
+	Correct(ctx context.Context, text string) (*string, error)
+	// Count counts the matching rows of a whole table.
+	Count(ctx context.Context, sel model.Selection) (n int, err error)
+	// Page returns a page of a whole table.
+	Page(ctx context.Context, p *model.Page) (rows []*T, err error)
+	// Pages returns the same page of the children of each parent. It takes one statement if the engine
+	// HasLateral, else one for each parent.
+	Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error)
+	// Counts counts the matching children of each parent. Parents without any are omitted.
+	Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error)
+	// Positions returns the position of every n-th row in the order of a page of a whole table, limit
+	// of them at most, and their revision. The page must not have a search.
+	Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error)
+	// ByID returns the rows with these ids in any order. Missing rows are omitted.
+	ByID(ctx context.Context, ids []model.ID) (rows []*T, err error)
+	// Stream reads all matching rows of a table in the page's order and calls fn with at most max rows
+	// at a time. The Snapshot must belong to ReadTransaction. It ignores the page's other fields.
+	Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error
+	// Groups returns groups by parent. Parents without rows are omitted. Without parents, the groups of
+	// the whole table are under 0.
+	Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error)
+	// AsOf returns rows as they were at moments. Rows that did not exist are omitted. Error:
+	// PositionGone if the log does not have the row of a moment any more.
+	AsOf(ctx context.Context, keys []Past) (map[Past]*T, error)
+}
+
+// reader implements Reader.
+type reader[T any] struct {
 	s *Snapshot
 	*source[T]
 }
@@ -53,8 +85,7 @@ func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (
 	})
 }
 
-// Correct returns the corrected text of a search, or nil if it needs no correction.
-func (r Reader[T]) Correct(ctx context.Context, text string) (*string, error) {
+func (r reader[T]) Correct(ctx context.Context, text string) (*string, error) {
 	found, err := r.s.newSearch(ctx, r.Table, text)
 	if err != nil || found.Correction() == "" {
 		return nil, err
@@ -95,8 +126,7 @@ func (s *source[T]) pageSQL(b selectBuilder, fields []*model.FieldInfo, p *model
 	return b.Page(s.query(), fields, p, k, b.candidates(query.Ranked(p)), parent)
 }
 
-// Count counts the matching rows of a whole table.
-func (r Reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err error) {
+func (r reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return 0, err
@@ -115,8 +145,7 @@ func (r Reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err e
 	return n, err
 }
 
-// Page returns a page of a whole table.
-func (r Reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
+func (r reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
 	q, t, keys, err := r.selectPage(ctx, p, nil)
 	if err != nil {
 		return nil, err
@@ -130,7 +159,7 @@ func (r Reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err erro
 
 // selectPage returns the statement for a page of a parent or of a whole table, with the mapping and
 // sort keys of its rows.
-func (r Reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.ID) (q readStmt, t mapping[T], keys []model.Kind, err error) {
+func (r reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.ID) (q readStmt, t mapping[T], keys []model.Kind, err error) {
 	t = r.project(p.Projection)
 	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
@@ -157,7 +186,7 @@ func (r Reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.
 
 // access returns the access path for reading the given number of matching rows in an order. Only
 // SQLite needs it.
-func (r Reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.Source, query.Candidates, error) {
+func (r reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.Source, query.Candidates, error) {
 	conditions := r.Lookups(where, o)
 	var fewest []int
 	if len(conditions) > 0 {
@@ -180,9 +209,7 @@ func (r Reader[T]) access(ctx context.Context, b selectBuilder, where *model.Con
 	return found, candidates, nil
 }
 
-// Pages returns the same page of the children of each parent. It takes one statement if the engine
-// HasLateral, else one for each parent.
-func (r Reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
+func (r reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
 	pages := make(map[model.ID][]*T, len(parents))
 	d := r.s.store.dialect
 	if !d.HasLateral {
@@ -242,8 +269,7 @@ func (r Reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page)
 	return pages, nil
 }
 
-// Counts counts the matching children of each parent. Parents without any are omitted.
-func (r Reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error) {
+func (r reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return nil, err
@@ -262,9 +288,7 @@ func (r Reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Sel
 	return counts, err
 }
 
-// Positions returns the position of every n-th row in the order of a page of a whole table, limit
-// of them at most, and their revision. The page must not have a search.
-func (r Reader[T]) Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error) {
+func (r reader[T]) Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error) {
 	b := query.New(r.s.store.dialect)
 	k := b.NewKeyset(r.Table, p.Order)
 	text := versioned(b.Positions(r.query(), p, k, every, limit))

@@ -45,14 +45,14 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	if s.replicas.ServesAll() {
 		return unknownRevision, model.ErrNoPrimary
 	}
-	r, err := s.revisions.Do(ctx, struct{}{})
+	r, err := s.sharedRevision(ctx)
 	return r, fault.Translate(err)
 }
 
-// sharedRead returns a Batcher whose concurrent calls share one call of read, which starts after the
+// sharedRead returns a function whose concurrent calls share one call of read, which starts after the
 // last of them.
-func sharedRead[A any](s *Store, read func(context.Context) (A, error)) *batch.Batcher[struct{}, A] {
-	return batch.New(batch.Config[struct{}, A]{
+func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(context.Context) (A, error) {
+	b := batch.New(batch.Config[struct{}, A]{
 		RunOne: func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
 		RunBatch: func(ctx context.Context, requests []struct{}) ([]A, error) {
 			answer, err := read(ctx)
@@ -60,6 +60,7 @@ func sharedRead[A any](s *Store, read func(context.Context) (A, error)) *batch.B
 		},
 		Record: s.recordShared, Start: s.runInBackground,
 	})
+	return func(ctx context.Context) (A, error) { return b.Do(ctx, struct{}{}) }
 }
 
 // runInBackground is like Background, but runs fn in place with a canceled context if the Store is
@@ -124,7 +125,7 @@ func (s *Store) openReplicas() (err error) {
 	s.replicas, err = replica.New(replica.Config{
 		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary,
 		Open: s.openPool, Primary: s.healthDB, Schema: schema.VersionSQL, Snapshot: s.dialect.Snapshot,
-		Vector: func(ctx context.Context) (replica.Vector, error) { return vectors.Do(ctx, struct{}{}) },
+		Vector: vectors,
 		Life:   s.life, Logger: s.options.Logger,
 		Start: func(ctx context.Context, fn func() error) <-chan error {
 			done, _ := s.start(ctx, fn)

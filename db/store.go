@@ -23,7 +23,6 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
-	"library-catalogue/db/batch"
 	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/fault"
@@ -69,9 +68,10 @@ type Store struct {
 
 	replicas *replica.Set // nil: none
 
-	revisions *batch.Batcher[struct{}, model.Revision]
-	booksByID *batch.Batcher[[]model.ID, versionedBooks]
-	newBooks  *batch.Batcher[newBookRequest, createdBook]
+	// Concurrent calls of each share a statement (batch.Batcher).
+	sharedRevision   func(context.Context) (model.Revision, error)
+	sharedBooksByID  func(context.Context, []model.ID) (versionedBooks, error)
+	sharedCreateBook func(context.Context, newBookRequest) (createdBook, error)
 
 	log  *changes.Log
 	feed *changes.Feed
@@ -153,9 +153,9 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	s.feed = s.newFeed()
 	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
-	s.revisions = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
-	s.booksByID = s.booksByIDBatcher()
-	s.newBooks = s.newBooksBatcher()
+	s.sharedRevision = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
+	s.sharedBooksByID = s.shareBooksByID()
+	s.sharedCreateBook = s.shareCreateBook()
 	if err := s.openReplicas(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

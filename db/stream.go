@@ -10,9 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Stream reads all matching rows of a table in the page's order and calls fn with at most max rows
-// at a time. The Snapshot must belong to ReadTransaction. It ignores the page's other fields.
-func (r Reader[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error {
+func (r reader[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error {
 	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
 		return err

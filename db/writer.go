@@ -16,25 +16,68 @@ import (
 )
 
 // Writer writes the rows of a type. Within Store.Write its methods use that transaction.
-type Writer[T any] struct {
+type Writer[T any] interface {
+	// Noun returns the name of the type, such as "Genre".
+	Noun() string
+	// Now returns a Reader that sees the writes of the transaction of ctx, if there is one.
+	Now(ctx context.Context) Reader[T]
+	// Create stores a row and returns it with its generated columns. It returns BadUserInput if the row
+	// refers to a missing row.
+	Create(ctx context.Context, in interface{ Row() *T }) (*T, error)
+	// Insert stores new rows, with ascending ids, and sets their generated columns.
+	Insert(ctx context.Context, rows []*T) error
+	// Update changes a row and returns it as stored. Errors: NotFound, Stale if the row does not have
+	// the expected version, and BadUserInput if the patch refers to a missing row.
+	Update(ctx context.Context, id model.ID, patch Patch, version *int64) (row *T, err error)
+	// UpdateAll changes rows that the transaction has locked and returns them in order of id. It
+	// returns BadUserInput if the patch refers to a missing row.
+	UpdateAll(ctx context.Context, ids []model.ID, patch Patch) ([]*T, error)
+	// Delete deletes a row, with its children if the policy is Cascade. Errors: NotFound, Stale, and
+	// Conflict if the row has children.
+	Delete(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error
+	// InUse returns a Conflict for each row that has children.
+	InUse(ctx context.Context, ids []model.ID) (map[model.ID]error, error)
+	// DeleteAll deletes rows that the transaction has locked, with all their descendants.
+	DeleteAll(ctx context.Context, ids []model.ID) error
+	// MoveChildren moves the children of some rows to another row, which stays locked until the
+	// transaction ends. It returns BadUserInput if that row is missing.
+	MoveChildren(ctx context.Context, from []model.ID, to model.ID) error
+	// Match locks the matching rows until the transaction ends and returns their ids in order. More
+	// than atMost rows are BadUserInput.
+	Match(ctx context.Context, sel model.Selection, atMost int) (ids []model.ID, err error)
+	// Hold returns the existing ids in order. Their rows cannot be deleted until the transaction ends,
+	// if there is one.
+	Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error)
+	// Named returns the rows with these names, in order of id.
+	Named(ctx context.Context, names []string) ([]*T, error)
+	// Restore stores rows with the given fields, which may include ids and times. The database sets the
+	// other fields. Call it within Store.Restore.
+	Restore(ctx context.Context, fields []model.RowField[T], rows []*T) error
+	// Revert stores a row as it was after a change, or before the newest one. A deleted row keeps its
+	// id. allow is called with whether the row exists, before anything is written. Errors: NotFound,
+	// Stale, PositionGone, BadUserInput for a change that leaves no row, Conflict if the row refers to a
+	// missing row.
+	Revert(ctx context.Context, in model.RestoreInput, allow func(exists bool) error) (row *T, err error)
+}
+
+// writer implements Writer.
+type writer[T any] struct {
 	store *Store
 	*source[T]
 	new newRows[T]
 }
 
-// Noun returns the name of the type, such as "Genre".
-func (w Writer[T]) Noun() string { return w.noun }
+func (w writer[T]) Noun() string { return w.noun }
 
-func newWriter[T any](s *Store, rows *source[T]) Writer[T] {
-	return Writer[T]{s, rows, newRowsOf(rows.mapping)}
+func newWriter[T any](s *Store, rows *source[T]) writer[T] {
+	return writer[T]{s, rows, newRowsOf(rows.mapping)}
 }
 
-// Now returns a Reader that sees the writes of the transaction of ctx, if there is one.
-func (w Writer[T]) Now(ctx context.Context) Reader[T] { return Reader[T]{w.store.Now(ctx), w.source} }
+func (w writer[T]) Now(ctx context.Context) Reader[T] { return w.now(ctx) }
 
-// Create stores a row and returns it with its generated columns. It returns BadUserInput if the row
-// refers to a missing row.
-func (w Writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, error) {
+func (w writer[T]) now(ctx context.Context) reader[T] { return reader[T]{w.store.Now(ctx), w.source} }
+
+func (w writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, error) {
 	row := in.Row()
 	if err := w.referenced(insert(ctx, w.store, w.new, "", []*T{row})); err != nil {
 		return nil, err
@@ -42,8 +85,7 @@ func (w Writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, er
 	return row, nil
 }
 
-// Insert stores new rows, with ascending ids, and sets their generated columns.
-func (w Writer[T]) Insert(ctx context.Context, rows []*T) error {
+func (w writer[T]) Insert(ctx context.Context, rows []*T) error {
 	return retryForeignKey(insert(ctx, w.store, w.new, "", rows))
 }
 
@@ -57,7 +99,7 @@ func retryForeignKey(err error) error {
 }
 
 // referenced turns a foreign key violation into BadUserInput.
-func (w Writer[T]) referenced(err error) error {
+func (w writer[T]) referenced(err error) error {
 	if errors.Is(err, fault.ErrForeignKey) {
 		return unknownReference(w.reference)
 	}
@@ -97,9 +139,7 @@ func (s *Store) updateSQL(table string, c assigned, where string) string {
 		`, version = version + 1, updated_at = ` + s.dialect.Now + ` WHERE ` + where
 }
 
-// Update changes a row and returns it as stored. Errors: NotFound, Stale if the row does not have
-// the expected version, and BadUserInput if the patch refers to a missing row.
-func (w Writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version *int64) (row *T, err error) {
+func (w writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version *int64) (row *T, err error) {
 	err = w.store.Write(ctx, func(ctx context.Context) error {
 		if err := w.lock(ctx, id, version); err != nil {
 			return err
@@ -117,9 +157,7 @@ func (w Writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version
 	return row, w.referenced(err)
 }
 
-// UpdateAll changes rows that the transaction has locked and returns them in order of id. It
-// returns BadUserInput if the patch refers to a missing row.
-func (w Writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) ([]*T, error) {
+func (w writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) ([]*T, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -132,7 +170,7 @@ func (w Writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) (
 }
 
 // update changes the rows with these ids. where and arg select the same rows.
-func (w Writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
+func (w writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
 	c := assignedBy(patch)
 	if len(c.assignments) == 0 {
 		return w.Now(ctx).ByID(ctx, ids)
@@ -144,7 +182,7 @@ func (w Writer[T]) update(ctx context.Context, where string, arg any, ids []mode
 
 // lock locks a row until the transaction ends, so that no other transaction changes it or refers to
 // it. Errors: NotFound, and Stale if the row does not have the expected version.
-func (w Writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error {
+func (w writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error {
 	var versions []int64
 	err := w.store.getRows(ctx, &versions, `SELECT version FROM `+w.Name+` WHERE id = $1`+w.store.dialect.ForUpdate, id)
 	switch {
@@ -153,14 +191,12 @@ func (w Writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error
 	case len(versions) == 0:
 		return fault.NotFound(w.noun)
 	case expected != nil && *expected != versions[0]:
-		return fault.Stale(w.noun)
+		return fault.Stale(w.noun, versions[0])
 	}
 	return nil
 }
 
-// Delete deletes a row, with its children if the policy is Cascade. Errors: NotFound, Stale, and
-// Conflict if the row has children.
-func (w Writer[T]) Delete(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
+func (w writer[T]) Delete(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
 	return w.store.Write(ctx, func(ctx context.Context) error {
 		if err := w.lock(ctx, id, version); err != nil {
 			return err
@@ -175,8 +211,7 @@ func (w Writer[T]) Delete(ctx context.Context, id model.ID, version *int64, poli
 	})
 }
 
-// InUse returns a Conflict for each row that has children.
-func (w Writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]error, error) {
+func (w writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]error, error) {
 	c := w.children
 	if c == nil || len(ids) == 0 {
 		return nil, nil
@@ -194,8 +229,7 @@ func (w Writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]erro
 	return inUse, err
 }
 
-// DeleteAll deletes rows that the transaction has locked, with all their descendants.
-func (w Writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
+func (w writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
 	if len(ids) == 0 {
 		return nil // a statement raises the revision even if it changes nothing
 	}
@@ -217,9 +251,7 @@ func (w Writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
 	return nil
 }
 
-// MoveChildren moves the children of some rows to another row, which stays locked until the
-// transaction ends. It returns BadUserInput if that row is missing.
-func (w Writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
+func (w writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
 	var held []model.ID // locked in order of id, so that two moves cannot deadlock
 	d := w.store.dialect
 	err := w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate, d.Array(append([]model.ID{to}, from...)))
@@ -235,10 +267,8 @@ func (w Writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.I
 	return err
 }
 
-// Match locks the matching rows until the transaction ends and returns their ids in order. More
-// than atMost rows are BadUserInput.
-func (w Writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (ids []model.ID, err error) {
-	now := w.Now(ctx)
+func (w writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (ids []model.ID, err error) {
+	now := w.now(ctx)
 	b, err := now.s.newSelect(ctx, w.Table, sel)
 	if err != nil {
 		return nil, err
@@ -262,16 +292,13 @@ func (w Writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (
 	return nil, f.Err()
 }
 
-// Hold returns the existing ids in order. Their rows cannot be deleted until the transaction ends,
-// if there is one.
-func (w Writer[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
+func (w writer[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
 	d := w.store.dialect
 	err = w.store.getRows(ctx, &found, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare, d.Array(ids))
 	return found, err
 }
 
-// Named returns the rows with these names, in order of id.
-func (w Writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
+func (w writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
 	var out []*T
 	for part := range slices.Chunk(names, importRows) {
 		text := `SELECT ` + w.selected(w.store.dialect, "r") + ` FROM ` + w.Name + ` r WHERE r.name IN ` + tuple(len(part)) + ` ORDER BY r.id`
@@ -288,9 +315,7 @@ func (w Writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
 // than a call without a deadline can.
 const restoreTimeout = 10 * time.Minute
 
-// Restore stores rows with the given fields, which may include ids and times. The database sets the
-// other fields. Call it within Store.Restore.
-func (w Writer[T]) Restore(ctx context.Context, fields []model.RowField[T], rows []*T) error {
+func (w writer[T]) Restore(ctx context.Context, fields []model.RowField[T], rows []*T) error {
 	n := rowsWith(w.mapping, fields)
 	for part := range slices.Chunk(rows, importRows) {
 		ctx, cancel := context.WithTimeout(ctx, restoreTimeout)

@@ -19,7 +19,6 @@ import (
 	"strconv"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/resolvers"
 	"library-catalogue/task"
 )
 
@@ -30,10 +29,14 @@ const (
 	batchBytes = 4 << 20
 )
 
-// Catalogue stores imported books.
+// ImportBooks imports rows.
+type ImportBooks = func(context.Context, []model.Form) (*model.ImportResult, error)
+
+// Catalogue stores imported books. PreviewImport returns an ImportBooks that stores nothing, but sees the rows of
+// its earlier calls.
 type Catalogue interface {
 	ImportBooks(context.Context, []model.Form) (*model.ImportResult, error)
-	PreviewImport() *resolvers.ImportPreview
+	PreviewImport() ImportBooks
 	Atomically(context.Context, func(context.Context) error) error
 }
 
@@ -45,7 +48,7 @@ func AsOperator(ctx context.Context) context.Context {
 // Importer stores the rows of a file in a catalogue, as the principal of the context, and counts them.
 type Importer struct {
 	Catalogue Catalogue
-	Preview   *resolvers.ImportPreview                                        // not nil in a dry run, which stores nothing
+	Preview   ImportBooks                                                     // not nil in a dry run, which stores nothing
 	Progress  func(Counts)                                                    // called after each batch, unless nil
 	Reject    func(*Row) error                                                // called for each bad row; an error ends the import
 	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits for a permit for a batch; nil: no wait
@@ -174,7 +177,7 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	}
 	importBooks := im.Catalogue.ImportBooks
 	if im.Preview != nil {
-		importBooks = im.Preview.ImportBooks
+		importBooks = im.Preview
 	}
 	if im.Admit != nil {
 		release, err := im.Admit(ctx, len(forms))

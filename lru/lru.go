@@ -3,8 +3,24 @@ package lru
 
 import "sync"
 
-// Cache holds entries up to a total weight. It is safe for concurrent use.
-type Cache[K comparable, V any] struct {
+// Cache holds entries up to a total weight. It is safe for concurrent use. It is an interface, because a
+// package compiles the methods of each generic struct that a type it uses contains.
+type Cache[K comparable, V any] interface {
+	// Get returns the value of a key, and false if there is none.
+	Get(key K) (value V, ok bool)
+	// Set stores the value of a key. It does not store an entry heavier than the cache.
+	Set(key K, value V)
+	// GetOrSet returns the value of a key. If there is none, it stores and returns the given one.
+	GetOrSet(key K, value V) V
+	// Delete removes a key.
+	Delete(key K)
+	// Weight returns the total weight of the entries.
+	Weight() int
+	// Len returns the number of entries.
+	Len() int
+}
+
+type cache[K comparable, V any] struct {
 	maxWeight int
 	weigh     func(K, V) int
 
@@ -22,14 +38,13 @@ type entry[K comparable, V any] struct {
 }
 
 // New returns an empty cache. weigh returns the weight of an entry in the unit of maxWeight.
-func New[K comparable, V any](maxWeight int, weigh func(K, V) int) *Cache[K, V] {
-	c := &Cache[K, V]{maxWeight: maxWeight, weigh: weigh, entries: map[K]*entry[K, V]{}}
+func New[K comparable, V any](maxWeight int, weigh func(K, V) int) Cache[K, V] {
+	c := &cache[K, V]{maxWeight: maxWeight, weigh: weigh, entries: map[K]*entry[K, V]{}}
 	c.ring.previous, c.ring.next = &c.ring, &c.ring
 	return c
 }
 
-// Get returns the value of a key, and false if there is none.
-func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
+func (c *cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[key]
@@ -40,8 +55,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.value, true
 }
 
-// Set stores the value of a key. It does not store an entry heavier than the cache.
-func (c *Cache[K, V]) Set(key K, value V) {
+func (c *cache[K, V]) Set(key K, value V) {
 	weight := c.weigh(key, value)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,8 +63,7 @@ func (c *Cache[K, V]) Set(key K, value V) {
 	c.add(&entry[K, V]{key: key, value: value, weight: weight})
 }
 
-// GetOrSet returns the value of a key. If there is none, it stores and returns the given one.
-func (c *Cache[K, V]) GetOrSet(key K, value V) V {
+func (c *cache[K, V]) GetOrSet(key K, value V) V {
 	weight := c.weigh(key, value)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,28 +75,25 @@ func (c *Cache[K, V]) GetOrSet(key K, value V) V {
 	return value
 }
 
-// Delete removes a key.
-func (c *Cache[K, V]) Delete(key K) {
+func (c *cache[K, V]) Delete(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(c.entries[key])
 }
 
-// Weight returns the total weight of the entries.
-func (c *Cache[K, V]) Weight() int {
+func (c *cache[K, V]) Weight() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.weight
 }
 
-// Len returns the number of entries.
-func (c *Cache[K, V]) Len() int {
+func (c *cache[K, V]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.entries)
 }
 
-func (c *Cache[K, V]) add(e *entry[K, V]) {
+func (c *cache[K, V]) add(e *entry[K, V]) {
 	if e.weight > c.maxWeight {
 		return
 	}
@@ -95,7 +105,7 @@ func (c *Cache[K, V]) add(e *entry[K, V]) {
 	}
 }
 
-func (c *Cache[K, V]) remove(e *entry[K, V]) {
+func (c *cache[K, V]) remove(e *entry[K, V]) {
 	if e == nil {
 		return
 	}
@@ -104,13 +114,13 @@ func (c *Cache[K, V]) remove(e *entry[K, V]) {
 	e.unlink()
 }
 
-func (c *Cache[K, V]) use(e *entry[K, V]) {
+func (c *cache[K, V]) use(e *entry[K, V]) {
 	e.unlink()
 	c.link(e)
 }
 
 // link makes e the entry used last.
-func (c *Cache[K, V]) link(e *entry[K, V]) {
+func (c *cache[K, V]) link(e *entry[K, V]) {
 	e.previous, e.next = &c.ring, c.ring.next
 	e.previous.next, e.next.previous = e, e
 }

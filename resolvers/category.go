@@ -77,7 +77,7 @@ func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model
 
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
 	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
-	categories := &loader.From(ctx).Categories
+	categories := loader.From(ctx).Categories
 	return connection("Category", args, categories.Page, categories.Count, categories.Correct, nil)
 }
 

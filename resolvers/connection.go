@@ -24,7 +24,7 @@ func connection[T model.Node](typename string, args model.PageArgs,
 
 // childConnection returns the connection of a parent's rows. siblings are the parents of its level,
 // or nil if they are unknown.
-func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children *loader.Children[T], page *model.Page) *model.Connection[T] {
+func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children loader.Children[T], page *model.Page) *model.Connection[T] {
 	c := model.NewConnection(typename, page,
 		func(ctx context.Context, p *model.Page) ([]T, error) { return children.Page(ctx, parent, siblings, p) },
 		func(ctx context.Context, sel model.Selection) (int, error) {
@@ -39,7 +39,7 @@ func childConnection[T model.Node](typename string, parent model.ID, siblings []
 func childrenOfOne[T model.Node](typename string, parent interface {
 	model.Node
 	NoLists() error
-}, children *loader.Children[T], args model.PageArgs) (*model.Connection[T], error) {
+}, children loader.Children[T], args model.PageArgs) (*model.Connection[T], error) {
 	if err := parent.NoLists(); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func childrenOfOne[T model.Node](typename string, parent interface {
 }
 
 // childrenOfLevel returns the connections of the rows of all parents of a level.
-func childrenOfLevel[P, T model.Node](typename string, parents []P, children *loader.Children[T], args model.PageArgs) ([]*model.Connection[T], error) {
+func childrenOfLevel[P, T model.Node](typename string, parents []P, children loader.Children[T], args model.PageArgs) ([]*model.Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {
 		return nil, err

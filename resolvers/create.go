@@ -8,9 +8,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// createAll stores new rows, with their new parents, in one transaction. refer adds the references
-// of a row to the checker. Rows with problems are nil in the result and not stored. If all is set,
-// one row with problems prevents all others.
+// createAll validates new rows and stores them in one transaction, with the parents that they create. refer tells the
+// checker which stored rows a new row refers to. A row with problems is not stored and is nil in the result. If all is
+// set, one such row prevents the others.
 func createAll[I, T any, P interface {
 	*I
 	Validate() model.FieldErrors
@@ -57,7 +57,7 @@ func singleCreated[T any](rows []*T, problems []model.FieldErrors, err error) (*
 	return rows[0], problems[0].Err()
 }
 
-// checker validates new rows: their fields and the existence of referenced rows.
+// checker validates the fields of new rows, and checks that the rows they refer to exist.
 type checker struct {
 	problems           []model.FieldErrors // by row
 	genres, categories []reference
@@ -96,10 +96,9 @@ func (c *checker) add(to *[]reference, row int, prefix string, existing func() (
 	}
 }
 
-// valid locks the referenced rows and reports which new rows can be stored. If all is set, that is
-// every row or none.
+// valid locks the referenced rows and reports which new rows can be stored: every row or none, if all is set.
 func (c *checker) valid(ctx context.Context, store *db.Store, all bool) ([]bool, error) {
-	// The deletion of a category locks in the same order, which prevents a deadlock.
+	// Deleting a category locks in the same order, which prevents a deadlock.
 	if err := c.lock(ctx, c.categories, store.Categories.Hold); err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (r *Resolver) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Gen
 
 func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
 	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
-	genres := &loader.From(ctx).Genres
+	genres := loader.From(ctx).Genres
 	return connection("Genre", args, genres.Page, genres.Count, genres.Correct, nil)
 }
 

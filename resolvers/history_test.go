@@ -113,6 +113,9 @@ func TestRestore(t *testing.T) {
 		c.Get(t, `mutation { deleteGenre(input: {id: 1, onChildren: CASCADE}) { deletedGenreId } }`, "{}")
 		c.WantError(t, restore, `{"id":"1"}`, "CONFLICT", "Restore that genre first")
 		c.Want(t, `mutation { restoreGenre(input: {id: 1}) { genre { id name version } } }`, "{}", `{"restoreGenre":{"genre":{"id":"1","name":"Renamed","version":3}}}`)
+		if got := c.WantError(t, restore, `{"id":"1","version":4}`, "CONFLICT", "changed by someone else").Extensions.CurrentVersion; got != 5 {
+			t.Errorf("the current version of the deleted book is %d, want 5", got)
+		}
 		c.Want(t, restore, `{"id":"1","version":5}`, `{"restoreBook":{"book":{"id":"1","version":6,"name":"Third"}}}`)
 		if got := changesOf(t, c); got[0].Operation != "CREATE" || got[0].Version != 6 || got[1].Operation != "DELETE" {
 			t.Errorf("after the restore: %s", tell(got))

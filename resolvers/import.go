@@ -18,7 +18,7 @@ func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.I
 }
 
 // importBooks imports the rows, or only reports the result if there is a preview.
-func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *ImportPreview) (*model.ImportResult, error) {
+func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *importPreview) (*model.ImportResult, error) {
 	if _, err := model.Authorise(ctx); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (r *Resolver) Atomically(ctx context.Context, fn func(ctx context.Context) 
 // writes books at the end with few statements.
 type importBatch struct {
 	store      *db.Store
-	preview    *ImportPreview            // nil: the rows are stored
+	preview    *importPreview            // nil: the rows are stored
 	categories map[string][]model.ID     // by name
 	genres     map[string][]*model.Genre // by name
 	stored     []*model.Book             // as they were before the import

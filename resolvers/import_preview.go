@@ -7,42 +7,40 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// ImportPreview reports the result of an import, part by part, without storing anything. Each part
+// importPreview reports the result of an import, part by part, without storing anything. Each part
 // sees the changes of the parts before it.
-type ImportPreview struct {
-	catalogue  *Resolver
+type importPreview struct {
 	categories []*model.Category
 	genres     []*model.Genre
 	seed       maphash.Seed
 	books      map[uint64]struct{} // hashes of their keys
 }
 
-// PreviewImport returns a preview of an import into the catalogue as it is now.
-func (r *Resolver) PreviewImport() *ImportPreview {
-	return &ImportPreview{catalogue: r, seed: maphash.MakeSeed(), books: map[uint64]struct{}{}}
-}
-
-// ImportBooks returns what Resolver.ImportBooks would return for the rows.
-func (p *ImportPreview) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
-	return p.catalogue.importBooks(ctx, rows, p)
+// PreviewImport returns a function like ImportBooks for an import into the catalogue as it is now. It stores
+// nothing.
+func (r *Resolver) PreviewImport() func(context.Context, []model.Form) (*model.ImportResult, error) {
+	p := &importPreview{seed: maphash.MakeSeed(), books: map[uint64]struct{}{}}
+	return func(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
+		return r.importBooks(ctx, rows, p)
+	}
 }
 
 // category returns a category that is not stored. Its id is negative, unlike stored ones.
-func (p *ImportPreview) category(name string) *model.Category {
+func (p *importPreview) category(name string) *model.Category {
 	made := &model.Category{ID: -1 - model.ID(len(p.categories)), Name: name}
 	p.categories = append(p.categories, made)
 	return made
 }
 
 // genre returns a genre that is not stored.
-func (p *ImportPreview) genre(name string, category model.ID) *model.Genre {
+func (p *importPreview) genre(name string, category model.ID) *model.Genre {
 	made := &model.Genre{ID: -1 - model.ID(len(p.genres)), Name: name, CategoryID: category}
 	p.genres = append(p.genres, made)
 	return made
 }
 
 // recall adds the genres and categories of the earlier parts to a batch.
-func (p *ImportPreview) recall(b *importBatch) {
+func (p *importPreview) recall(b *importBatch) {
 	for _, c := range p.categories {
 		b.categories[c.Name] = append(b.categories[c.Name], c.ID)
 	}
@@ -52,14 +50,14 @@ func (p *ImportPreview) recall(b *importBatch) {
 }
 
 // remember stores the keys of the books that a batch would create.
-func (p *ImportPreview) remember(b *importBatch) {
+func (p *importPreview) remember(b *importBatch) {
 	for _, book := range b.created {
 		p.books[maphash.Comparable(p.seed, book.Key())] = struct{}{}
 	}
 }
 
 // created reports whether an earlier part would create the book. It is false without a preview.
-func (p *ImportPreview) created(key model.BookKey) bool {
+func (p *importPreview) created(key model.BookKey) bool {
 	if p == nil {
 		return false
 	}

@@ -269,7 +269,7 @@ func TestPreviewImport(t *testing.T) {
 		preview := catalogue.PreviewImport()
 		var previewed []string
 		for _, part := range parts {
-			previewed = append(previewed, importedBy(t, ctx, preview.ImportBooks, part...))
+			previewed = append(previewed, importedBy(t, ctx, preview, part...))
 		}
 		after, same := contents(t, ctx, catalogue)
 		expect(t, "books", before, after)
@@ -280,7 +280,7 @@ func TestPreviewImport(t *testing.T) {
 		expect(t, "part 0", "1 1 1", previewed[0])
 	})
 	catalogue, _ := importing(t, dbtest.SQLite(t))
-	if _, err := catalogue.PreviewImport().ImportBooks(t.Context(), nil); !model.IsCode(err, model.Unauthenticated) {
+	if _, err := catalogue.PreviewImport()(t.Context(), nil); !model.IsCode(err, model.Unauthenticated) {
 		t.Errorf("without a token: %v", err)
 	}
 }

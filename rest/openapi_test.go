@@ -3,6 +3,7 @@ package rest_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -16,8 +17,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/goccy/go-yaml"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
@@ -97,6 +100,16 @@ func TestOpenAPIRoutes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOpenAPIJSON compares openapi.json with openapi.yaml.
+func TestOpenAPIJSON(t *testing.T) {
+	t.Parallel()
+	text, err := yaml.YAMLToJSON(rest.OpenAPI)
+	must(t, err)
+	var lines bytes.Buffer
+	must(t, json.Indent(&lines, text, "", ""))
+	dbtest.Golden(t, "openapi.json", lines.String())
 }
 
 // TestOpenAPIIsServed reads the document as a client does.

@@ -66,8 +66,8 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	pages, err := web.New(web.Config{
-		GraphQL: graphQL, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
-		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots,
+		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
@@ -79,13 +79,9 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 
-	asYAML, asJSON, err := openAPIPages()
-	if err != nil {
-		return nil, err
-	}
 	mux := otherRoutes(cfg.Observer, pages)
-	mux.Handle("GET /openapi.yaml", static(compress, asYAML))
-	mux.Handle("GET /openapi.json", static(compress, asJSON))
+	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
+	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
 
 	others := recordRoute(mux)
 	api := recordRoute(rest.New(cfg.Catalogue, cfg.REST))

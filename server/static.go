@@ -10,10 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"library-catalogue/edge/httpcond"
-	"library-catalogue/rest"
 )
 
 // page is a constant response. It records the output of a handler and then serves it.
@@ -74,10 +71,7 @@ func static(compress middleware, plain *page) http.Handler {
 	})
 }
 
-// openAPIPages returns the OpenAPI description of /api, as YAML (RFC 9512) and as JSON.
-func openAPIPages() (asYAML, asJSON *page, _ error) {
-	text, err := yaml.YAMLToJSON(rest.OpenAPI)
-	asYAML = &page{http.Header{"Content-Type": {"application/yaml"}}, rest.OpenAPI}
-	asJSON = &page{http.Header{"Content-Type": {"application/json"}}, text}
-	return asYAML, asJSON, err
+// document returns a page of a content type.
+func document(contentType string, body []byte) *page {
+	return &page{http.Header{"Content-Type": {contentType}}, body}
 }

@@ -18,9 +18,6 @@ import (
 //go:embed static all:graphiql/dist
 var static embed.FS
 
-// graphiQL is the asset name of GraphiQL's script.
-const graphiQL = "graphiql.js"
-
 // assets are the styles, scripts and images of the pages. Their URLs change with their content, so that browsers can
 // cache them forever.
 type assets struct {

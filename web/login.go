@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"library-catalogue/web/view"
 )
 
 // Login configures the login at an OpenID provider by authorization code with PKCE (RFC 7636), as a public client.
@@ -24,18 +26,18 @@ type loginView struct {
 
 // logIn returns the login page, which redirects to the provider and is its redirect URI. Only its policy allows requests
 // to the provider, for the token.
-func (p *Pages) logIn(*http.Request) (*page, error) {
-	view := &page{name: "login.html", Title: "Log in", Script: "login.js"}
+func (p *Pages) logIn(*http.Request) (*view.Page, error) {
+	page := &view.Page{Name: "login.html", Title: "Log in", Script: "login.js"}
 	authorization, token, ok := p.login.Endpoints()
 	if !ok {
-		view.status = http.StatusServiceUnavailable
-		return view, nil
+		page.Status = http.StatusServiceUnavailable
+		return page, nil
 	}
 	endpoint, err := url.Parse(token)
 	if err != nil {
 		return nil, err
 	}
-	view.policy = strings.Replace(contentPolicy, "connect-src 'self'", "connect-src 'self' "+endpoint.Scheme+"://"+endpoint.Host, 1)
-	view.Main = loginView{p.login, authorization, token}
-	return view, nil
+	page.Policy = strings.Replace(contentPolicy, "connect-src 'self'", "connect-src 'self' "+endpoint.Scheme+"://"+endpoint.Host, 1)
+	page.Main = loginView{p.login, authorization, token}
+	return page, nil
 }

@@ -16,6 +16,7 @@ import (
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/servertest"
 )
 
@@ -253,6 +254,19 @@ func TestPagesAreCheap(t *testing.T) {
 			if w := c.Do(http.MethodGet, target, ""); w.Code == http.StatusTooManyRequests {
 				t.Errorf("%s: status %d", target, w.Code)
 			}
+		}
+	}
+}
+
+// TestPagesWithTrustedDocuments reads pages of a server that answers only the documents of a manifest.
+func TestPagesWithTrustedDocuments(t *testing.T) {
+	t.Parallel()
+	c := servertest.ServeWith(t, func(cfg *server.Config) {
+		cfg.GraphQL.Trusted = graphqlhttp.TrustedDocuments{"one": "{ books { totalCount } }"}
+	})
+	for target, want := range map[string]int{"/": http.StatusOK, "/genres": http.StatusOK, "/books/new": http.StatusOK, "/books/1": http.StatusNotFound} {
+		if w := c.Do(http.MethodGet, target, ""); w.Code != want {
+			t.Errorf("%s: status %d: %s", target, w.Code, w.Body)
 		}
 	}
 }

@@ -3,19 +3,20 @@ package web
 import (
 	"html/template"
 	"io/fs"
-	"strconv"
+	"path"
 	"strings"
-	"time"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/web/list"
+	"library-catalogue/web/view"
 )
 
 // parseTemplates returns the templates of the pages by name, each with the layout. login enables the login.
 func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
-		"asset": a.url, "modules": a.modules, "number": number, "books": books, "date": date, "moment": moment,
-		"login":       func() bool { return login },
-		"searchURL":   func(text string) string { return listing{Search: text}.URL() },
-		"genreURL":    func(id string) string { return listing{Genres: []string{id}}.URL() },
-		"categoryURL": func(id string) string { return listing{Categories: []string{id}}.URL() },
+		"asset": a.url, "modules": a.modules, "number": view.Number, "books": view.Books, "date": view.Date, "moment": view.Moment,
+		"login":     func() bool { return login },
+		"searchURL": list.SearchURL, "genreURL": list.GenreURL, "categoryURL": list.CategoryURL,
 	}
 	paths, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
@@ -32,37 +33,24 @@ func parseTemplates(a assets, login bool) (map[string]*template.Template, error)
 	return templates, nil
 }
 
-// number formats an integer with thousands separators.
-func number(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
+// readQueries returns the GraphQL documents of the pages by file name. It replaces ...BookFields by the names of all
+// fields of a book.
+func readQueries() (map[string]string, error) {
+	queries := map[string]string{}
+	var fields []string
+	for _, f := range model.BookFields {
+		fields = append(fields, f.Name)
 	}
-	return digits
-}
-
-// books formats a number of books.
-func books(n int) string {
-	if n == 1 {
-		return "1 book"
-	}
-	return number(n) + " books"
-}
-
-// date formats a day like 1 January 1969.
-func date(day string) string {
-	t, err := time.Parse(time.DateOnly, day)
+	entries, err := files.ReadDir("queries")
 	if err != nil {
-		return day
+		return nil, err
 	}
-	return t.Format("2 January 2006")
-}
-
-// moment formats a time in UTC.
-func moment(text string) string {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return text
+	for _, entry := range entries {
+		text, err := files.ReadFile(path.Join("queries", entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		queries[strings.TrimSuffix(entry.Name(), ".graphql")] = strings.ReplaceAll(strings.TrimSpace(string(text)), "...BookFields", strings.Join(fields, " "))
 	}
-	return t.Format("2 January 2006, 15:04") + " UTC"
+	return queries, nil
 }

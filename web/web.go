@@ -13,12 +13,14 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/book"
+	"library-catalogue/web/list"
+	"library-catalogue/web/view"
 )
 
 // Config configures the pages.
 type Config struct {
-	// GraphQL handles the queries of the pages. Each query has the context of the request for the page.
-	GraphQL http.Handler
+	Query view.Query
 	// Cache is middleware that may cache a page that depends on its URL and the catalogue only.
 	Cache func(http.Handler) http.Handler
 	// Constant is middleware for a handler with a constant response.
@@ -28,7 +30,9 @@ type Config struct {
 	// PublicURL is the origin of absolute addresses, such as https://books.example; empty: pages have none.
 	PublicURL string
 	NoRobots  bool // robots.txt disallows all
-	Off       bool // only the playground and the API reference; / responds with Links
+	// PlaygroundCDN lets browsers load GraphiQL from a CDN if it is not built in.
+	PlaygroundCDN bool
+	Off           bool // only the playground and the API reference; / responds with Links
 }
 
 //go:embed templates queries
@@ -36,11 +40,9 @@ var files embed.FS
 
 // Pages serves the pages.
 type Pages struct {
-	graphQL   http.Handler
 	log       *slog.Logger
 	assets    assets
 	templates map[string]*template.Template
-	queries   map[string]string
 	login     *Login
 	publicURL string
 	mux       http.ServeMux
@@ -52,28 +54,25 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{graphQL: cfg.GraphQL, log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
+	p := &Pages{log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
 	if p.templates, err = parseTemplates(assets, p.login != nil); err != nil {
 		return nil, err
 	}
-	if p.queries, err = readQueries(); err != nil {
-		return nil, err
-	}
-	reference, err := p.docs()
+	queries, err := readQueries()
 	if err != nil {
 		return nil, err
 	}
-	playground, err := p.playground()
-	if err != nil {
+	source := view.Source{Query: cfg.Query, Documents: queries}
+	lists, books := list.Pages{Source: source}, book.Pages{Source: source, PublicURL: cfg.PublicURL}
+	if err := p.routeDocs(); err != nil {
 		return nil, err
 	}
-	p.mux.Handle("GET /playground", playground)
+	if err := p.routePlayground(cfg.PlaygroundCDN); err != nil {
+		return nil, err
+	}
 	if p.login != nil {
 		p.mux.Handle("GET /login", p.drawn(p.logIn))
 	}
-	p.mux.Handle("GET /api/docs", reference)
-	p.mux.Handle("GET /api/docs/", reference)
-	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
 	assets.route(&p.mux, cfg.Constant)
 	p.mux.Handle("GET /favicon.ico", http.RedirectHandler(assets.url("icon.svg"), http.StatusFound))
 	p.mux.HandleFunc("GET /robots.txt", robots(cfg))
@@ -82,13 +81,13 @@ func New(cfg Config) (*Pages, error) {
 		return p, nil
 	}
 	cached := cfg.Cache
-	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(p.books))))
-	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(p.book))))
-	p.mux.Handle("GET /books/{id}/history", p.drawn(p.history)) // not cached, because the log changes without the revision
-	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(p.editBook)))
-	p.mux.Handle("GET /books/new", cached(p.drawn(p.newBook)))
-	p.mux.Handle("GET /genres", cached(p.drawn(p.genres)))
-	p.mux.Handle("GET /import", p.drawn(p.importFile))
+	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(lists.Books))))
+	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(books.Book))))
+	p.mux.Handle("GET /books/{id}/history", p.drawn(books.History)) // not cached, because the log changes without the revision
+	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(books.Edit)))
+	p.mux.Handle("GET /books/new", cached(p.drawn(books.New)))
+	p.mux.Handle("GET /genres", cached(p.drawn(lists.Genres)))
+	p.mux.Handle("GET /import", p.drawn(books.Import))
 	p.mux.Handle("GET /developers", p.drawn(p.developers)) // not cached, because it has the host of the request
 	p.mux.Handle("GET /", p.drawn(p.notFound))
 	return p, nil
@@ -102,27 +101,11 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeH
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// page has the data of a template.
-type page struct {
-	status          int    // 0: 200
-	name            string // of the template
-	policy          string // Content-Security-Policy; empty: contentPolicy
-	Title           string
-	Section         string // current section of the menu
-	Search          string // value of the search field
-	Query           string // playground's URL for the page's query
-	Script          string // module that only some pages need, loaded after page.js
-	PublicURL, Path string // of the canonical address of a book
-	Live            string // the book whose changes the page follows, or all; empty: none
-	Position        string // of the newest change that a live page has
-	Main            any
-}
-
 // drawn returns a handler for the page that draw returns.
-func (p *Pages) drawn(draw func(*http.Request) (*page, error)) http.Handler {
+func (p *Pages) drawn(draw func(*http.Request) (*view.Page, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		view, err := draw(r)
-		if to, ok := errors.AsType[redirect](err); ok {
+		page, err := draw(r)
+		if to, ok := errors.AsType[view.Redirect](err); ok {
 			http.Redirect(w, r, string(to), http.StatusSeeOther)
 			return
 		}
@@ -130,30 +113,25 @@ func (p *Pages) drawn(draw func(*http.Request) (*page, error)) http.Handler {
 			p.Fail(w, r, err)
 			return
 		}
-		p.write(w, view)
+		p.write(w, page)
 	})
 }
 
-// redirect is an error with the canonical URL of the page.
-type redirect string
-
-func (r redirect) Error() string { return "moved to " + string(r) }
-
-func (p *Pages) write(w http.ResponseWriter, view *page) {
+func (p *Pages) write(w http.ResponseWriter, page *view.Page) {
 	var text bytes.Buffer
-	if err := p.templates[view.name].ExecuteTemplate(&text, "layout.html", view); err != nil {
-		p.log.Error("rendering a page failed", "page", view.name, "error", err)
+	if err := p.templates[page.Name].ExecuteTemplate(&text, "layout.html", page); err != nil {
+		p.log.Error("rendering a page failed", "page", page.Name, "error", err)
 		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", cmp.Or(view.policy, contentPolicy))
+	header.Set("Content-Security-Policy", cmp.Or(page.Policy, contentPolicy))
 	header.Set("Referrer-Policy", "same-origin")
-	if view.status == 0 {
-		view.status = http.StatusOK
+	if page.Status == 0 {
+		page.Status = http.StatusOK
 	}
-	w.WriteHeader(view.status)
+	w.WriteHeader(page.Status)
 	_, _ = w.Write(text.Bytes()) // the client may be gone
 }
 
@@ -166,30 +144,30 @@ type failureView struct {
 // Fail writes the page for an error. A Retry-After header in the response sets the delay that the page names.
 func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := model.AsError(err)
-	view := &page{name: "failure.html", Title: "Something went wrong"}
+	page := &view.Page{Name: "failure.html", Title: "Something went wrong"}
 	main := failureView{Message: e.Message, Retry: "/" + strings.TrimLeft(r.URL.RequestURI(), "/")} // "//x" would be another site
 	switch e.Code {
 	case model.NotFound:
-		view.status, view.Title, main.Retry = http.StatusNotFound, "Page not found", ""
+		page.Status, page.Title, main.Retry = http.StatusNotFound, "Page not found", ""
 	case model.BadUserInput, model.CostLimitExceeded, model.DepthLimitExceeded:
-		view.status, view.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
+		page.Status, page.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
 	case model.PositionGone:
-		view.status, view.Title, main.Retry = http.StatusGone, "No longer kept", ""
+		page.Status, page.Title, main.Retry = http.StatusGone, "No longer kept", ""
 		main.Message = "The log of changes does not keep this part of the history."
 	case model.RateLimited:
-		view.status, view.Title = http.StatusTooManyRequests, "Too many requests"
+		page.Status, page.Title = http.StatusTooManyRequests, "Too many requests"
 		main.Message = "The catalogue limits the requests of each reader. Try again in " + w.Header().Get("Retry-After") + " s."
 	case model.Unavailable:
-		view.status, view.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
+		page.Status, page.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
 		w.Header().Set("Retry-After", "1")
 	default:
-		view.status = http.StatusInternalServerError
+		page.Status = http.StatusInternalServerError
 		p.log.ErrorContext(r.Context(), "reading a page failed", "error", err)
 	}
-	view.Main = main
-	p.write(w, view)
+	page.Main = main
+	p.write(w, page)
 }
 
-func (p *Pages) notFound(*http.Request) (*page, error) {
+func (p *Pages) notFound(*http.Request) (*view.Page, error) {
 	return nil, model.Errorf(model.NotFound, "There is no page at this address.")
 }

@@ -25,6 +25,9 @@ type block struct{ info, text string }
 
 var fence = regexp.MustCompile("(?ms)^ *```([^\n]*)\n(.*?)^ *```$")
 
+// mermaidKeyword matches a node whose name is a keyword of Mermaid, which draws no picture then.
+var mermaidKeyword = regexp.MustCompile(`\b(graph|flowchart|end|class|style|click)(\[| *-->)`)
+
 // pages returns the documentation.
 func pages(t *testing.T) (all []page) {
 	t.Helper()
@@ -67,7 +70,11 @@ func TestExamples(t *testing.T) {
 					}
 				case "graphql":
 					operations = append(operations, b.text)
-				case "sql", "ini", "nginx", "caddyfile", "go", "json", "mermaid", "text", "yaml":
+				case "mermaid":
+					if found := mermaidKeyword.FindString(b.text); found != "" {
+						t.Errorf("Mermaid takes %q as a keyword: give the node another name", found)
+					}
+				case "sql", "ini", "nginx", "caddyfile", "go", "json", "text", "yaml":
 				default:
 					t.Errorf("a block is marked %q: use sh, sh norun, graphql or the name of its language", b.info)
 				}

@@ -67,14 +67,17 @@ var mayImport = map[string][]string{
 	"edge/pipeline":             {"graph/cost", "graph/model", "edge/admission", "edge/httpcond", "edge/ratelimit", "edge/respcache"},
 	"server/graphqlhttp":        {"graph", "graph/model", "graph/plan", "graph/cost", "edge/telemetry", "edge/caller", "edge/ratelimit", "edge/admission", "edge/httpcond", "edge/pipeline", "edge/eventstream", "lru", "task"},
 	"server/graphqlhttp/stream": {"graph/model", "edge/caller", "edge/eventstream", "server/graphqlhttp", "edge/telemetry", "task"},
-	"web":                       {"graph/model/..."},
+	"web/view":                  {},
+	"web/list":                  {"graph/model/...", "web/view"},
+	"web/book":                  {"graph/model/...", "web/view"},
+	"web":                       {"graph/model/...", "web/book", "web/list", "web/view"},
 	"server/servertest":         {"graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry"},
 	"webhooks":                  {"graph/model", "task"},
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
 	"server":                    {"graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "webhooks", "task"},
 
 	"importer/source":        {"graph/model", "task"},
-	"importer":               {"graph/model", "graph/model/collate", "resolvers", "importer/source", "task"},
+	"importer":               {"graph/model", "graph/model/collate", "importer/source", "task"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
@@ -127,7 +130,7 @@ var keptTo = map[string][]string{
 	"modernc.org/sqlite":                     {"db/..."},
 	"github.com/pressly/goose/v3":            {"db/schema"},
 	"github.com/graph-gophers/dataloader/v7": {"resolvers/loader"},
-	"net/http":                               {"rest", "edge/...", "server/...", "webhooks", "web", "cmd/...", "examples/go"},
+	"net/http":                               {"rest", "edge/...", "server/...", "webhooks", "web/...", "cmd/...", "examples/go"},
 	"github.com/golang-jwt/jwt/v5":           {"edge/auth"},
 	"github.com/standard-webhooks/standard-webhooks/libraries/go": {"webhooks"},
 	"github.com/rs/cors":                             {"server"},
@@ -139,7 +142,6 @@ var keptTo = map[string][]string{
 	"github.com/99designs/gqlgen/graphql":            {"graph/...", "edge/...", "server/..."}, // of graph/model for Omittable alone
 	"github.com/vektah/gqlparser/v2/gqlerror":        {"graph", "graph/plan", "edge/...", "server/..."},
 	"github.com/alecthomas/kong":                     {"cmd/..."},
-	"github.com/schollz/progressbar/v3":              {"cmd/catalogue/progress"},
 	"github.com/xuri/excelize/v2":                    {}, // tests write spreadsheets
 	"golang.org/x/text/encoding/charmap":             {"importer/source"},
 }

@@ -212,9 +212,9 @@ func Unavailable(err error) error {
 // NotFound is the error of a missing row.
 func NotFound(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
 
-// Stale is the error of a row that does not have the expected version.
-func Stale(noun string) error {
-	return model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", noun)
+// Stale is the error of a row that has this version and not the expected one.
+func Stale(noun string, version int64) error {
+	return &model.Error{Code: model.Stale, Message: noun + " was changed by someone else. Read it again.", Version: version}
 }
 
 // ForStats classifies err, if the database caused it.

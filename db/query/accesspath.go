@@ -9,20 +9,18 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// SQLite plans without row estimates. It also ignores that a page needs few rows: it looks up all
-// rows of a range and sorts them, even if the order's own index finds the page after a few rows.
-// AccessPath therefore chooses between the order's index and the most selective condition.
+// SQLite plans without row estimates, and does not know that a page needs few rows. It looks up a whole range and
+// sorts it, even where the order's index finds the page after a few rows. So a list compares the most selective
+// condition with the order's index before it reads.
 //
-// The choice costs little for pages that SQLite plans well, and ANALYZE does not replace it
-// (docs/performance.md).
+// The comparison costs little where SQLite plans well, and ANALYZE does not replace it (docs/performance.md).
 
 // ChoosesPath reports whether a list needs AccessPath.
 func (b *Builder) ChoosesPath(t *Table, sel model.Selection, o model.Order) bool {
 	return !b.Dialect.EstimatesRows && t == Books && sel.Search == "" && t.leading(o) != ""
 }
 
-// AccessPath returns the rows of a list with an access path for pages in an order: the rows that
-// fulfil lookup, or, if lookup is nil, all rows by the order's index.
+// AccessPath makes a list read its pages by one path: by the condition lookup, or, if it is nil, by the order's index.
 func (b *Builder) AccessPath(src Source, o model.Order, lookup *model.Condition) (Source, Candidates) {
 	leading := src.Table.leading(o)
 	switch {
@@ -37,8 +35,7 @@ func (b *Builder) AccessPath(src Source, o model.Order, lookup *model.Condition)
 	return src, ""
 }
 
-// leading returns the field of the first sort key, or an empty string if that is not a field of the
-// rows.
+// leading returns the field that an order sorts by first, or "" if the table does not have that field.
 func (t *Table) leading(o model.Order) string {
 	if len(o.Keys) == 0 {
 		return "id"
@@ -46,13 +43,13 @@ func (t *Table) leading(o model.Order) string {
 	return t.orders[o.Keys[0].Field].field
 }
 
-// Lookups returns the parts of a filter that an index serves, except by the leading field of the
-// order.
+// Lookups returns the conditions of a filter that an index finds. It omits the field that the order sorts by first,
+// because the order's index finds that too.
 func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Condition {
 	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool { return c.Field == t.leading(o) || !t.indexed(c) })
 }
 
-// Conjuncts returns the parts of a filter that are joined by AND.
+// Conjuncts returns the conditions that a filter joins by AND.
 func Conjuncts(where *model.Condition) (parts []*model.Condition) {
 	switch {
 	case where == nil:
@@ -80,12 +77,12 @@ func (t *Table) indexed(c *model.Condition) bool {
 	return false
 }
 
-// Fewest returns a SELECT of the position in conditions of the most selective one. It selects no row
-// if reading rows in order is cheaper.
+// Fewest returns a SELECT that finds the most selective condition and returns its index in conditions. It returns no
+// row if reading in order is cheaper.
 //
-// With m matching rows of n, reading in order reads n / m rows for each row of the page, and a
-// lookup reads m. They are equal if m² is n times the page's rows. If all rows are needed, one
-// lookup costs as much as reading four rows. n need not be exact.
+// If m of n rows match, reading in order reads n / m rows for each row of the page, and a lookup reads m. They are
+// equal if m² is n times the page's rows. If all rows are needed, one lookup costs as much as reading four rows. n may
+// be an estimate.
 func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n int64) string {
 	most := n / 4
 	if page != Unlimited {
@@ -101,7 +98,7 @@ func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n in
 	return text + ") SELECT place FROM counted WHERE n < " + limit + " ORDER BY n LIMIT 1"
 }
 
-// grouping is an index of books by genre that covers all columns of groups and their figures.
+// grouping is the index of books that has every column of groups and figures.
 const grouping = "books_genre_id"
 
 // AccessPathOfAll is like AccessPath, for reading all rows in any order.
@@ -113,12 +110,12 @@ func (b *Builder) AccessPathOfAll(src Source, where, lookup *model.Condition) (S
 	return b.AccessPath(src, model.Order{}, lookup)
 }
 
-// Values returns the SELECT of columns of all matching rows, in any order.
+// Values returns a SELECT that reads columns of all matching rows, in any order.
 func (b *Builder) Values(src Source, columns []string, where *model.Condition, found Candidates) string {
 	return "SELECT " + strings.Join(columns, ", ") + b.rows(src, "", where, found)
 }
 
-// covered reports whether the index grouping covers a filter.
+// covered reports whether the index grouping has every column of a filter.
 func covered(where *model.Condition) bool {
 	if where == nil {
 		return true

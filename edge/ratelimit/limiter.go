@@ -37,7 +37,7 @@ var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests. Retry afte
 type Limiter struct {
 	rate    Rate
 	policy  []string // RateLimit-Policy
-	buckets *lru.Cache[caller.Caller, *rate.Limiter]
+	buckets lru.Cache[caller.Caller, *rate.Limiter]
 }
 
 // New returns a limiter, or nil if r has no limit.

@@ -22,7 +22,7 @@ import (
 // Cache caches responses. A nil Cache caches nothing. It implements prometheus.Collector. It is safe for concurrent
 // use.
 type Cache struct {
-	responses    *lru.Cache[variant, *response]
+	responses    lru.Cache[variant, *response]
 	maxBodyBytes int // of a cached response
 	doorkeeper   doorkeeper
 

@@ -17,7 +17,7 @@ func (o *Observer) completed(r *http.Request, out *recorder, endpoint string, to
 		o.metrics.aborted.Inc()
 	}
 	if o.tracing != nil {
-		o.tracing.completed(r.Context(), endpoint, out.request)
+		o.tracing.completed(r.Context(), endpoint, out, aborted)
 	}
 	level := slog.LevelInfo
 	if endpoint == Other && out.status < http.StatusBadRequest {

@@ -5,16 +5,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 
-	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	otelcodes "go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -35,22 +35,26 @@ type Tracing struct {
 // nil if neither OTEL_EXPORTER_OTLP_ENDPOINT nor OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, or tracing is disabled.
 // The only protocol is http/protobuf. database is postgresql or sqlite. Failures to send are logged.
 func NewTracing(ctx context.Context, version, database string, log *slog.Logger) (*Tracing, error) {
-	variable := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
-	if os.Getenv(variable) == "" {
-		variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
-	}
-	endpoint := os.Getenv(variable)
+	variable, endpoint := otlpVariable("ENDPOINT")
 	if endpoint == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return nil, nil
 	}
-	if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" { // the exporter would send to localhost
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, fmt.Errorf("%s must be an http or https URL, such as http://localhost:4318", variable)
 	}
 	const protocol = "http/protobuf"
-	if p := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), protocol); p != protocol {
+	if variable == "OTEL_EXPORTER_OTLP_ENDPOINT" {
+		u = u.JoinPath("v1/traces")
+	}
+	if _, p := otlpVariable("PROTOCOL"); p != "" && p != protocol {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL %s is not supported: set it to %s, and use the collector's port for it (often 4318)", p, protocol)
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	client, err := newOTLPClient(u)
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("starting the trace exporter: %w", err)
 	}
@@ -71,21 +75,40 @@ func (t *Tracing) Shutdown(ctx context.Context) error { return t.provider.Shutdo
 // requests starts a span for each request, except probes. It continues the trace of a traceparent header
 // (www.w3.org/TR/trace-context).
 func (t *Tracing) requests(next http.Handler, endpoint func(*http.Request) string) http.Handler {
-	return otelhttp.NewHandler(next, "",
-		otelhttp.WithTracerProvider(t.provider),
-		otelhttp.WithPropagators(propagation.TraceContext{}),
-		otelhttp.WithFilter(func(r *http.Request) bool { return endpoint(r) != Other }),
-		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.URL.Path }))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if endpoint(r) == Other {
+			next.ServeHTTP(w, r)
+			return
+		}
+		scheme := "http"
+		if r.TLS != nil {
+			scheme = "https"
+		}
+		host, _, _ := net.SplitHostPort(r.Host)
+		peer, _, _ := net.SplitHostPort(r.RemoteAddr)
+		forwarded, _, _ := strings.Cut(r.Header.Get("X-Forwarded-For"), ",")
+		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx, span := t.tracer.Start(ctx, r.Method+" "+r.URL.Path, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
+			attribute.String("http.request.method", r.Method), attribute.String("url.scheme", scheme), attribute.String("url.path", r.URL.Path),
+			attribute.String("server.address", cmp.Or(host, r.Host)), attribute.String("network.peer.address", peer),
+			attribute.String("client.address", cmp.Or(strings.TrimSpace(forwarded), peer)), attribute.String("user_agent.original", r.UserAgent()),
+			attribute.String("network.protocol.version", strings.TrimPrefix(r.Proto, "HTTP/"))))
+		defer span.End()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
-// completed adds the attributes of a completed request to its span.
-func (t *Tracing) completed(ctx context.Context, endpoint string, request *Request) {
+// completed adds the attributes of a completed request to its span; aborted means that the response ended early.
+func (t *Tracing) completed(ctx context.Context, endpoint string, out *recorder, aborted bool) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		return
 	}
-	span.SetAttributes(attribute.String("catalogue.request_id", request.ID))
-	if operation := request.Operation.Load(); endpoint == REST && operation != nil {
+	span.SetAttributes(attribute.String("catalogue.request_id", out.request.ID), attribute.Int("http.response.status_code", out.status))
+	if aborted || out.status >= http.StatusInternalServerError {
+		span.SetStatus(otelcodes.Error, "")
+	}
+	if operation := out.request.Operation.Load(); endpoint == REST && operation != nil {
 		_, route, _ := strings.Cut(operation.Label, " ")
 		span.SetName(operation.Label)
 		span.SetAttributes(attribute.String("http.route", route))

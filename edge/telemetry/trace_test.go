@@ -6,11 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
-	tracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"library-catalogue/db/dbtest/catalogtest"
@@ -37,7 +38,7 @@ func collect(t *testing.T) (spans func() []span) {
 		if err != nil {
 			t.Error(err)
 		}
-		var export tracepb.ExportTraceServiceRequest
+		var export tracepb.TracesData
 		if err := proto.Unmarshal(body, &export); err != nil || r.URL.Path != "/v1/traces" {
 			t.Errorf("%s: %v", r.URL, err)
 		}
@@ -49,6 +50,9 @@ func collect(t *testing.T) (spans func() []span) {
 					attributes := map[string]string{}
 					for _, a := range s.Attributes {
 						attributes[a.Key] = a.Value.GetStringValue()
+						if n := a.Value.GetIntValue(); n != 0 {
+							attributes[a.Key] = strconv.FormatInt(n, 10)
+						}
 					}
 					for _, a := range resource.Resource.Attributes {
 						attributes[a.Key] = a.Value.GetStringValue()
@@ -99,6 +103,11 @@ func TestTraces(t *testing.T) {
 		}
 		if request[0].trace != trace || request[0].parent != parent || request[0].attributes["catalogue.request_id"] != "test" {
 			t.Errorf("the request: %+v", request[0])
+		}
+		for name, want := range map[string]string{"http.request.method": "GET", "url.path": "/api/books/1", "http.response.status_code": "200"} {
+			if got := item[0].attributes[name]; got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
 		}
 		if operation[0].parent != request[0].id || operation[0].attributes["graphql.operation.type"] != "query" {
 			t.Errorf("the operation: %+v", operation[0])

@@ -40,6 +40,7 @@ type Error struct {
 	Message string      // for users, with advice
 	Fields  FieldErrors // errors of single fields, for BadUserInput
 	InDoubt bool        // the outcome of a write is unknown
+	Version int64       // of the row, for Stale; 0 if it is unknown
 	Err     error       // cause, only logged
 }
 

@@ -20,9 +20,10 @@ type batch[K comparable, V any] struct {
 	mu     sync.Mutex // held while a level is fetched, so that waiting calls find their keys in values
 	values map[K]V    // of fetched levels
 
-	// Keys that were loaded singly; nil before the first.
-	cache  dataloader.Cache[K, V]
-	loader *dataloader.Loader[K, V]
+	// Keys that were loaded singly; nil before the first. The values are untyped, because dataloader's
+	// methods are compiled again for each type of values.
+	cache  dataloader.Cache[K, any]
+	loader *dataloader.Loader[K, any]
 }
 
 // load returns the value of key. It is fetched together with other keys requested within wait.
@@ -33,8 +34,8 @@ func (b *batch[K, V]) load(ctx context.Context, key K) (V, error) {
 		return value, nil
 	}
 	if b.loader == nil {
-		b.cache = dataloader.NewCache[K, V]()
-		b.loader = dataloader.NewBatchedLoader(b.run, dataloader.WithWait[K, V](b.wait), dataloader.WithCache(b.cache))
+		b.cache = dataloader.NewCache[K, any]()
+		b.loader = dataloader.NewBatchedLoader(b.run, dataloader.WithWait[K, any](b.wait), dataloader.WithCache(b.cache))
 	}
 	thunk := b.loader.Load(ctx, key)
 	b.mu.Unlock()
@@ -101,22 +102,22 @@ func (b *batch[K, V]) requested(ctx context.Context, key K) bool {
 }
 
 // run implements dataloader.BatchFunc.
-func (b *batch[K, V]) run(ctx context.Context, keys []K) []*dataloader.Result[V] {
+func (b *batch[K, V]) run(ctx context.Context, keys []K) []*dataloader.Result[any] {
 	var values map[K]V
 	err := task.Run(ctx, func() (err error) {
 		values, err = b.fetch(ctx, keys)
 		return err
 	})
-	results := make([]*dataloader.Result[V], len(keys))
+	results := make([]*dataloader.Result[any], len(keys))
 	for i, key := range keys {
-		results[i] = &dataloader.Result[V]{Data: values[key], Error: err}
+		results[i] = &dataloader.Result[any]{Data: values[key], Error: err}
 	}
 	return results
 }
 
 // resolve waits for a value. It removes a failed key, so that it can be loaded again.
-func (b *batch[K, V]) resolve(ctx context.Context, key K, thunk dataloader.Thunk[V]) (V, error) {
-	value, err := thunk()
+func (b *batch[K, V]) resolve(ctx context.Context, key K, thunk dataloader.Thunk[any]) (V, error) {
+	loaded, err := thunk()
 	if err != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -124,5 +125,6 @@ func (b *batch[K, V]) resolve(ctx context.Context, key K, thunk dataloader.Thunk
 			b.cache.Delete(ctx, key)
 		}
 	}
+	value, _ := loaded.(V) // the zero value after an error
 	return value, err
 }

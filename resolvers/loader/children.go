@@ -14,20 +14,34 @@ import (
 //
 // siblings are the parents of one level of a query, if they are known. A request for one parent
 // then fetches the data of all. Without siblings a batch waits for more parents.
-type Children[P any] struct {
+type Children[P any] interface {
+	// Page returns a page of the parent's rows.
+	Page(ctx context.Context, parent model.ID, siblings []model.ID, page *model.Page) ([]P, error)
+	// Count returns the number of the parent's matching rows.
+	Count(ctx context.Context, parent model.ID, siblings []model.ID, sel model.Selection) (int, error)
+	// Groups returns the function that groups the parent's rows; nil if they are not books.
+	Groups(parent model.ID, siblings []model.ID) model.Groups
+	corrector
+}
+
+type corrector interface {
+	// Correct corrects a search text, as in model.Connection.
+	Correct(ctx context.Context, text string) (*string, error)
+}
+
+// childLoader implements Children.
+type childLoader[P any] struct {
 	pages  *perParent[*model.Page, []P]
 	counts *perParent[model.Selection, int]
 	groups *perParent[*model.Grouping, []*model.BookGroup] // nil except for books
-
-	// Correct corrects a search text, as in model.Connection.
-	Correct func(context.Context, string) (*string, error)
+	corrector
 }
 
-func newChildren[T any](l *Loaders, rows db.Reader[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) *Children[*T] {
-	c := &Children[*T]{
-		pages:   newPerParent(l.wait, rows.Pages, prime),
-		counts:  newPerParent[model.Selection, int](l.wait, rows.Counts, nil),
-		Correct: rows.Correct,
+func newChildren[T any](l *Loaders, rows db.Reader[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) Children[*T] {
+	c := &childLoader[*T]{
+		pages:     newPerParent(l.wait, rows.Pages, prime),
+		counts:    newPerParent[model.Selection, int](l.wait, rows.Counts, nil),
+		corrector: rows,
 	}
 	if groups != nil {
 		c.groups = newPerParent(l.wait, groups, l.PrimeGroups)
@@ -35,18 +49,15 @@ func newChildren[T any](l *Loaders, rows db.Reader[T], prime func([]*T), groups 
 	return c
 }
 
-// Page returns a page of the parent's rows.
-func (c *Children[P]) Page(ctx context.Context, parent model.ID, siblings []model.ID, page *model.Page) ([]P, error) {
+func (c *childLoader[P]) Page(ctx context.Context, parent model.ID, siblings []model.ID, page *model.Page) ([]P, error) {
 	return c.pages.load(ctx, parent, siblings, page)
 }
 
-// Count returns the number of the parent's matching rows.
-func (c *Children[P]) Count(ctx context.Context, parent model.ID, siblings []model.ID, sel model.Selection) (int, error) {
+func (c *childLoader[P]) Count(ctx context.Context, parent model.ID, siblings []model.ID, sel model.Selection) (int, error) {
 	return c.counts.load(ctx, parent, siblings, sel)
 }
 
-// Groups returns the function that groups the parent's rows; nil if they are not books.
-func (c *Children[P]) Groups(parent model.ID, siblings []model.ID) model.Groups {
+func (c *childLoader[P]) Groups(parent model.ID, siblings []model.ID) model.Groups {
 	if c.groups == nil {
 		return nil
 	}

@@ -6,9 +6,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// PageBy is Page, with another way to read.
-func (l *Rows[T]) PageBy(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*T, error)) ([]*T, error) {
-	near, done, err := l.near(ctx, p)
+// PageOfBooks is Page of books, with another way to read.
+func (l *Loaders) PageOfBooks(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*model.Book, error)) ([]*model.Book, error) {
+	near, done, err := l.Books.(*rowLoader[model.Book]).near(ctx, p)
 	if err != nil {
 		return nil, err
 	}

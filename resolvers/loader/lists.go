@@ -30,9 +30,9 @@ const (
 // requests. An entry is valid for the revision that a request sees, so it is never stale.
 type listCache struct {
 	store     *db.Store
-	totals    *lru.Cache[string, listTotal]
-	groups    *lru.Cache[string, listGroups]
-	positions *lru.Cache[string, *listPositions]
+	totals    lru.Cache[string, listTotal]
+	groups    lru.Cache[string, listGroups]
+	positions lru.Cache[string, *listPositions]
 
 	mu      sync.Mutex // guards what follows, and took of positions
 	reading bool       // positions of a list
@@ -76,8 +76,7 @@ func newListCache(store *db.Store) *listCache {
 	}
 }
 
-// Count returns the length of a list from the cache, or counts it.
-func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
+func (l *rowLoader[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 	snapshot, totals := l.loaders.Snapshot, l.loaders.cache.lists.totals
 	count := l.rows(snapshot).Count
 	if snapshot.Writing() {
@@ -106,8 +105,7 @@ func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 	return rows, err
 }
 
-// Correct returns the corrected text of a search, or nil if it needs no correction.
-func (l *Rows[T]) Correct(ctx context.Context, text string) (*string, error) {
+func (l *rowLoader[T]) Correct(ctx context.Context, text string) (*string, error) {
 	return l.rows(l.loaders.Snapshot).Correct(ctx, text)
 }
 
@@ -153,8 +151,7 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 	return all, nil
 }
 
-// Page returns a page of all rows. It announces the rows that they refer to.
-func (l *Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
+func (l *rowLoader[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
 	near, read, err := l.near(ctx, p)
 	if err != nil {
 		return nil, err
@@ -170,7 +167,7 @@ func (l *Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
 
 // near returns a page with an offset as one that starts at a cached position, or unchanged. Call
 // read after reading the page.
-func (l *Rows[T]) near(ctx context.Context, p *model.Page) (near *model.Page, read func(), err error) {
+func (l *rowLoader[T]) near(ctx context.Context, p *model.Page) (near *model.Page, read func(), err error) {
 	snapshot, lists := l.loaders.Snapshot, l.loaders.cache.lists
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
 	read = func() {}

@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 		var far atomic.Int64
 		ask := func() {
 			ctx := loader.With(t.Context(), store.Now(t.Context()), cache, loader.Wait)
-			rows, err := loader.From(ctx).Books.PageBy(ctx, page, func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
+			rows, err := loader.From(ctx).PageOfBooks(ctx, page, func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 				if p.Offset >= 100 {
 					far.Add(1)
 				}

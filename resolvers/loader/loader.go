@@ -20,7 +20,8 @@ import (
 // and a statement takes longer.
 const Wait = 200 * time.Microsecond
 
-// Loaders are the batches of one Snapshot. They cache all that they fetch.
+// Loaders are the batches of one Snapshot. They cache all that they fetch. The generic ones are interfaces,
+// because a package compiles the methods of each generic struct that a type it uses contains.
 type Loaders struct {
 	Books      Rows[model.Book]
 	Genres     Rows[model.Genre]
@@ -31,7 +32,7 @@ type Loaders struct {
 
 	Snapshot *db.Snapshot
 
-	histories *perParent[*model.HistoryArgs, *model.ChangePage]
+	loadHistory func(ctx context.Context, row model.ID, siblings []model.ID, args *model.HistoryArgs) (*model.ChangePage, error)
 
 	cache *Cache
 	wait  time.Duration
@@ -44,9 +45,9 @@ type Loaders struct {
 
 // Relations are the batches for children of parents.
 type Relations struct {
-	BooksOfGenre     *Children[*model.Book]
-	BooksOfCategory  *Children[*model.Book]
-	GenresOfCategory *Children[*model.Genre]
+	BooksOfGenre     Children[*model.Book]
+	BooksOfCategory  Children[*model.Book]
+	GenresOfCategory Children[*model.Genre]
 }
 
 type contextKey struct{}
@@ -55,12 +56,10 @@ type contextKey struct{}
 // usually Wait.
 func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Duration) context.Context {
 	l := &Loaders{Snapshot: snapshot, cache: cache, wait: wait}
-	l.Books.init(l, &books)
-	l.Genres.init(l, &genres)
-	l.Categories.init(l, &categories)
-	l.PastGenres.init(wait, snapshot.Genres, l.primePastGenre)
-	l.PastCategories.init(wait, snapshot.Categories, func(*model.Category) {})
-	l.histories = newPerParent(wait, snapshot.History, l.primeHistory)
+	l.Books, l.Genres, l.Categories = newRows(l, &books), newRows(l, &genres), newRows(l, &categories)
+	l.PastGenres = newPast(wait, snapshot.Genres, l.primePastGenre)
+	l.PastCategories = newPast(wait, snapshot.Categories, func(*model.Category) {})
+	l.loadHistory = newPerParent(wait, snapshot.History, l.primeHistory).load
 	return context.WithValue(ctx, contextKey{}, l)
 }
 

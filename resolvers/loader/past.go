@@ -12,15 +12,24 @@ import (
 
 // Past loads rows as they were at moments. Announced rows are fetched together with the first of
 // them.
-type Past[T any] struct {
+type Past[T any] interface {
+	// Load returns a row, or nil if it did not exist.
+	Load(ctx context.Context, key db.Past) (*T, error)
+	// expect announces a row.
+	expect(moment model.Moment, id model.ID)
+}
+
+// pastLoader implements Past.
+type pastLoader[T any] struct {
 	batch batch[db.Past, *T]
 
 	mu      sync.Mutex
 	pending []db.Past
 }
 
-// init sets how rows are read. prime announces the rows that a row refers to.
-func (p *Past[T]) init(wait time.Duration, rows db.Reader[T], prime func(*T)) {
+// newPast returns the loader of rows. prime announces the rows that a row refers to.
+func newPast[T any](wait time.Duration, rows db.Reader[T], prime func(*T)) Past[T] {
+	p := new(pastLoader[T])
 	p.batch.wait = wait
 	p.batch.fetch = func(ctx context.Context, keys []db.Past) (map[db.Past]*T, error) {
 		found, err := rows.AsOf(ctx, keys)
@@ -32,10 +41,10 @@ func (p *Past[T]) init(wait time.Duration, rows db.Reader[T], prime func(*T)) {
 		}
 		return found, nil
 	}
+	return p
 }
 
-// Load returns a row, or nil if it did not exist.
-func (p *Past[T]) Load(ctx context.Context, key db.Past) (*T, error) {
+func (p *pastLoader[T]) Load(ctx context.Context, key db.Past) (*T, error) {
 	if err := p.loadPending(ctx, key); err != nil {
 		return nil, err
 	}
@@ -43,7 +52,7 @@ func (p *Past[T]) Load(ctx context.Context, key db.Past) (*T, error) {
 }
 
 // loadPending fetches the announced rows if key is one of them.
-func (p *Past[T]) loadPending(ctx context.Context, key db.Past) error {
+func (p *pastLoader[T]) loadPending(ctx context.Context, key db.Past) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !slices.Contains(p.pending, key) {
@@ -54,8 +63,7 @@ func (p *Past[T]) loadPending(ctx context.Context, key db.Past) error {
 	return p.batch.fetchLevel(ctx, pending)
 }
 
-// expect announces a row.
-func (p *Past[T]) expect(moment model.Moment, id model.ID) {
+func (p *pastLoader[T]) expect(moment model.Moment, id model.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pending = append(p.pending, db.Past{Moment: moment, ID: id})
@@ -64,7 +72,7 @@ func (p *Past[T]) expect(moment model.Moment, id model.ID) {
 // History returns a page of the changes of a row, newest first. Rows that are requested at the same
 // time share a look-up.
 func (l *Loaders) History(ctx context.Context, id model.ID, args *model.HistoryArgs) (*model.ChangePage, error) {
-	return l.histories.load(ctx, id, l.siblings(id, args.Type), args)
+	return l.loadHistory(ctx, id, l.siblings(id, args.Type), args)
 }
 
 // siblings returns the ids of a list of a response that has the row, or nil.

@@ -12,7 +12,28 @@ import (
 // Rows loads rows by id. On a busy machine dataloader's timer may split the ids of one level into
 // two batches. The ids that a level will load are therefore announced as pending, and fetched
 // together with the first of them.
-type Rows[T any] struct {
+type Rows[T any] interface {
+	// Count returns the length of a list from the cache, or counts it.
+	Count(ctx context.Context, sel model.Selection) (int, error)
+	// Correct returns the corrected text of a search, or nil if it needs no correction.
+	Correct(ctx context.Context, text string) (*string, error)
+	// Page returns a page of all rows. It announces the rows that they refer to.
+	Page(ctx context.Context, p *model.Page) ([]*T, error)
+	// Load returns a row, or nil if it does not exist.
+	Load(ctx context.Context, id model.ID) (*T, error)
+	// LoadMany returns the rows with these ids in their order, nil for a missing one. They are one
+	// batch, which does not wait.
+	LoadMany(ctx context.Context, ids []model.ID) ([]*T, error)
+	// expect announces ids as pending.
+	expect(ids []model.ID)
+	// list records a list of the response.
+	list(rows []*T)
+	// siblings returns the ids of a recorded list that has the row, or nil.
+	siblings(id model.ID) []model.ID
+}
+
+// rowLoader implements Rows.
+type rowLoader[T any] struct {
 	*rowType[T]
 	loaders *Loaders
 	batch   batch[model.ID, *T]
@@ -34,13 +55,13 @@ type rowType[T any] struct {
 	reference func(*referenceData) map[model.ID]*T // nil for a type that is not in the reference cache
 }
 
-func (l *Rows[T]) init(loaders *Loaders, t *rowType[T]) {
-	l.loaders, l.rowType = loaders, t
+func newRows[T any](loaders *Loaders, t *rowType[T]) Rows[T] {
+	l := &rowLoader[T]{loaders: loaders, rowType: t}
 	l.batch.wait, l.batch.fetch = loaders.wait, l.fetchRows
+	return l
 }
 
-// Load returns a row, or nil if it does not exist.
-func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
+func (l *rowLoader[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 	reference, err := l.referenceRows(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +76,7 @@ func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 }
 
 // loadPending fetches the pending ids if id is one of them.
-func (l *Rows[T]) loadPending(ctx context.Context, id model.ID) error {
+func (l *rowLoader[T]) loadPending(ctx context.Context, id model.ID) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !slices.ContainsFunc(l.pending, func(ids []model.ID) bool { return slices.Contains(ids, id) }) {
@@ -65,9 +86,7 @@ func (l *Rows[T]) loadPending(ctx context.Context, id model.ID) error {
 	return err
 }
 
-// LoadMany returns the rows with these ids in their order, nil for a missing one. They are one
-// batch, which does not wait.
-func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
+func (l *rowLoader[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 	if rows, err := l.allFromReference(ctx, ids); rows != nil || err != nil {
 		return rows, err
 	}
@@ -77,7 +96,7 @@ func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 }
 
 // loadWithPending loads ids. If any of them must be fetched, it fetches the pending ids too.
-func (l *Rows[T]) loadWithPending(ctx context.Context, ids []model.ID) ([]*T, error) {
+func (l *rowLoader[T]) loadWithPending(ctx context.Context, ids []model.ID) ([]*T, error) {
 	all := ids
 	if len(l.pending) > 0 && slices.ContainsFunc(ids, func(id model.ID) bool { return !l.batch.has(ctx, id) }) {
 		pending := slices.Concat(l.pending...)
@@ -93,7 +112,7 @@ func (l *Rows[T]) loadWithPending(ctx context.Context, ids []model.ID) ([]*T, er
 }
 
 // referenceRows returns the rows of the reference cache.
-func (l *Rows[T]) referenceRows(ctx context.Context) (map[model.ID]*T, error) {
+func (l *rowLoader[T]) referenceRows(ctx context.Context) (map[model.ID]*T, error) {
 	if l.reference == nil {
 		return nil, nil
 	}
@@ -106,7 +125,7 @@ func (l *Rows[T]) referenceRows(ctx context.Context) (map[model.ID]*T, error) {
 
 // allFromReference returns the rows with these ids from the reference cache, or nil if any is
 // missing.
-func (l *Rows[T]) allFromReference(ctx context.Context, ids []model.ID) ([]*T, error) {
+func (l *rowLoader[T]) allFromReference(ctx context.Context, ids []model.ID) ([]*T, error) {
 	reference, err := l.referenceRows(ctx)
 	if reference == nil {
 		return nil, err
@@ -122,7 +141,7 @@ func (l *Rows[T]) allFromReference(ctx context.Context, ids []model.ID) ([]*T, e
 }
 
 // fetchRows reads rows with one look-up.
-func (l *Rows[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*T, error) {
+func (l *rowLoader[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*T, error) {
 	if l.reference != nil {
 		if err := l.loaders.reportMiss(ctx); err != nil {
 			return nil, err
@@ -140,22 +159,19 @@ func (l *Rows[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*
 	return byID, nil
 }
 
-// expect announces ids as pending.
-func (l *Rows[T]) expect(ids []model.ID) {
+func (l *rowLoader[T]) expect(ids []model.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = append(l.pending, ids)
 }
 
-// list records a list of the response.
-func (l *Rows[T]) list(rows []*T) {
+func (l *rowLoader[T]) list(rows []*T) {
 	l.listMu.Lock()
 	defer l.listMu.Unlock()
 	l.listed = append(l.listed, rows)
 }
 
-// siblings returns the ids of a recorded list that has the row, or nil.
-func (l *Rows[T]) siblings(id model.ID) []model.ID {
+func (l *rowLoader[T]) siblings(id model.ID) []model.ID {
 	l.listMu.Lock()
 	defer l.listMu.Unlock()
 	for _, rows := range l.listed {

@@ -36,7 +36,7 @@ type documents struct {
 	schema        *ast.Schema
 	limits        Limits
 	introspection Introspection
-	cached        *lru.Cache[string, *document]
+	cached        lru.Cache[string, *document]
 	admission     *admission.Controller
 
 	rules, quietRules *rules.Rules // with and without suggestions

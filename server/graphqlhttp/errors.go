@@ -120,6 +120,9 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	if e.InDoubt {
 		out.Extensions["outcome"] = "UNKNOWN"
 	}
+	if e.Version != 0 {
+		out.Extensions["currentVersion"] = e.Version
+	}
 	if len(e.Fields) > 0 {
 		fields := make([]fieldMessage, len(e.Fields))
 		for i, f := range e.Fields {

@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/edge/ratelimit"
+	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
 
@@ -44,6 +45,25 @@ func (h *Handler) CreateOperation(ctx context.Context, body []byte, header http.
 	}
 	e.operation.Stats.SetExtension(executionKey, e)
 	return e.operation.OperationContext, nil
+}
+
+// Query runs a query for another handler of this server, and charges the caller. The document is the server's own, so it
+// runs even if only trusted documents do. Variables are a JSON object or null. It returns the data, with its newest position
+// if that is wanted, or the first error of the response.
+func (h *Handler) Query(ctx context.Context, query string, variables []byte, wantsPosition bool) (data []byte, position string, err error) {
+	e := &execution{Handler: h, request: &request{query: query, variables: variables, wantsPosition: wantsPosition}}
+	if refused := e.prepare(ctx, http.Header{}); refused != nil {
+		e.response = h.DispatchError(ctx, refused.errors)
+	} else {
+		e.operation.Stats.SetExtension(executionKey, e)
+		next, ctx := h.DispatchOperation(ctx, e.operation.OperationContext)
+		e.response = next(ctx)
+	}
+	for _, err := range e.response.Errors {
+		code, _ := err.Extensions["code"].(string)
+		return nil, "", &model.Error{Code: model.Code(code), Message: err.Message}
+	}
+	return e.response.Data, e.position, nil
 }
 
 // DispatchOperation implements graphql.GraphExecutor. It runs a query or mutation in the pipeline,

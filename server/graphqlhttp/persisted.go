@@ -89,7 +89,7 @@ type persisted struct {
 	trusted   TrustedDocuments // nil allows any document, and caches those sent with their hash
 	texts     map[string]bool  // texts of trusted
 	seed      maphash.Seed
-	cached    [persistedShares]*lru.Cache[string, string] // by caller
+	cached    [persistedShares]lru.Cache[string, string] // by caller
 }
 
 func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.Logger) *persisted {

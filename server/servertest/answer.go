@@ -26,10 +26,11 @@ type Failure struct {
 	Message    string
 	Path       []any
 	Extensions struct {
-		Code      string
-		Outcome   string
-		RequestID string
-		Fields    []struct{ Field, Message string }
+		Code           string
+		CurrentVersion int64
+		Outcome        string
+		RequestID      string
+		Fields         []struct{ Field, Message string }
 	}
 }
 

@@ -84,7 +84,7 @@ func (f *traffic) record(event any) {
 // TestEveryClickHasAnEffect clicks one element of each kind on every page, narrow and wide. Each does something, and no
 // request fails.
 func TestEveryClickHasAnEffect(t *testing.T) {
-	s := startFresh(t)
+	s := startForm(t)
 	b := open(t, s)
 	f := &traffic{pending: map[network.RequestID]string{}}
 	must(t, chromedp.Listen(b.Context, f.record))

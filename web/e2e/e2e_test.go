@@ -43,6 +43,7 @@ type service struct {
 	url, token string
 	dir        string // where it runs
 	provider   string // where its pages lead people who log in; empty: nowhere
+	cdn        bool   // its playground asks the CDN
 }
 
 func binary(t *testing.T) string {
@@ -55,10 +56,16 @@ func binary(t *testing.T) string {
 }
 
 // startFresh is as start, with the binary as it is built from a fresh clone.
-func startFresh(t *testing.T) *service {
+func startFresh(t *testing.T, flags ...string) *service {
 	t.Helper()
 	t.Setenv("CATALOGUE", os.Getenv("CATALOGUE_FRESH"))
-	return start(t)
+	return start(t, flags...)
+}
+
+// startForm is as startFresh, with the playground's form.
+func startForm(t *testing.T) *service {
+	t.Helper()
+	return startFresh(t, "--no-playground-cdn")
 }
 
 // start runs the binary until the test ends.
@@ -122,6 +129,7 @@ type browser struct {
 
 	mu       sync.Mutex
 	requests []string
+	refusal  string // what the browser says of a file that it refuses; empty: none
 }
 
 func open(t *testing.T, s *service) *browser {
@@ -144,7 +152,8 @@ func open(t *testing.T, s *service) *browser {
 				t.Errorf("console: %s", event.Args[0].Value)
 			}
 		case *log.EventEntryAdded: // what a policy forbids, among others; not a status of 404, nor a question of its own
-			if source := event.Entry.Source; event.Entry.Level == log.EntryLevelError && source != log.EntrySourceNetwork && source != log.EntrySourceIntervention {
+			if source := event.Entry.Source; event.Entry.Level == log.EntryLevelError && source != log.EntrySourceNetwork && source != log.EntrySourceIntervention &&
+				(b.refusal == "" || !strings.Contains(event.Entry.Text, b.refusal)) {
 				t.Errorf("console: %s", event.Entry.Text)
 			}
 		case *page.EventJavascriptDialogOpening: // else every step would wait for an answer
@@ -157,7 +166,7 @@ func open(t *testing.T, s *service) *browser {
 			if s.provider != "" && (strings.HasPrefix(event.Request.URL, s.provider) || strings.HasPrefix(event.DocumentURL, s.provider)) {
 				return
 			}
-			if !own && !strings.HasPrefix(event.Request.URL, "data:") {
+			if !own && !strings.HasPrefix(event.Request.URL, "data:") && !(s.cdn && strings.HasPrefix(event.Request.URL, cdn)) {
 				t.Errorf("the page asked %s", event.Request.URL)
 			}
 			if !strings.HasPrefix(path, "/assets/") && path != "/favicon.ico" && !strings.HasPrefix(path, "/api/changes?") { // the stream of a live page
@@ -381,7 +390,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 
 // TestPlayground runs the request of a link and shows the schema, in the form of a fresh clone.
 func TestPlayground(t *testing.T) {
-	s := startFresh(t)
+	s := startForm(t)
 	b := open(t, s)
 	b.do("run", b.goTo("/playground"), until(`customElements.get("query-form")`), click("query-form .main"), until(`document.querySelector(".answer").textContent.includes("totalCount")`))
 	b.do("the schema", click("summary"), until(`[/^type Query \{[^}]*  book\(id: ID!, asOf: DateTime\): Book$/m, /^scalar Date$/m, /^input CreateBookInput \{[^}]*  name: String!$/m, /^type Book implements Node \{$/m]
@@ -402,7 +411,7 @@ func TestPlaygroundWaits(t *testing.T) {
 		filled, run, loaded string
 		posts               []string
 	}{
-		"form": {startFresh, `document.querySelector("#query")?.value`, "query-form .main", `customElements.get("query-form")`, nil},
+		"form": {startForm, `document.querySelector("#query")?.value`, "query-form .main", `customElements.get("query-form")`, nil},
 		"GraphiQL": {func(t *testing.T) *service { return start(t) }, `document.querySelector(".graphiql-query-editor .CodeMirror")?.CodeMirror.getValue()`,
 			".graphiql-execute-button", `document.querySelector(".graphiql-query-editor .CodeMirror")?.CodeMirror.options.lint.schema`, []string{"POST /graphql"}},
 	} {
@@ -435,17 +444,17 @@ func TestGraphiQL(t *testing.T) {
 			click(".graphiql-execute-button"),
 			until(fmt.Sprintf(`document.querySelector(".result-window")?.textContent.includes(%q)`, answer)))
 	}
-	b.do("an example", b.goTo("/playground"), until(`document.querySelectorAll(".graphiql-tab").length === 4`), execute("NestedBooks", "totalCount"))
+	b.do("an example", b.goTo("/playground"), until(`document.querySelectorAll(".graphiql-tab").length === 5`), execute("NestedBooks", "totalCount"))
 	b.do("the schema", click(`[aria-label="Show Documentation Explorer"]`), until(`document.querySelector(".graphiql-doc-explorer")?.textContent.includes("Query")`))
-	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelectorAll(".graphiql-tab").length === 5`), execute("Book", "publishedAt"))
-	b.do("a write", run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), run(`[...document.querySelectorAll(".graphiql-tab-button")].at(-1).click()`), execute("AddBook", "The Dispossessed"))
+	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelectorAll(".graphiql-tab").length === 6`), execute("Book", "publishedAt"))
+	b.do("a write", run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), run(`[...document.querySelectorAll(".graphiql-tab-button")].at(-2).click()`), execute("AddBook", "The Dispossessed"))
 	b.do("nothing is kept", until(`!JSON.stringify({...localStorage}).includes("Bearer")`))
 }
 
 // TestAccessible runs axe over the pages, light and dark, narrow and wide, where
 // nothing may be wider than the window.
 func TestAccessible(t *testing.T) {
-	s := startFresh(t)
+	s := startForm(t)
 	b := open(t, s)
 	ready := until(`document.querySelector("add-button button, copy-button button, book-form")`)
 	token := run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token))

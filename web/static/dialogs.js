@@ -48,6 +48,7 @@ export class TextButton extends HTMLElement {
   }
 
   get kind() { return 'text-button'; }
+  get label() { return this.words ??= this.textContent; }
 }
 
 export const plural = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
@@ -113,8 +114,6 @@ class EditButton extends TextButton {
 }
 
 class AddButton extends TextButton {
-  get label() { return this.words ??= this.textContent; }
-
   act() {
     const { type, parent } = this.dataset;
     nameForm(this.label, this.label, {}, (input) => request(
@@ -127,7 +126,6 @@ class AddButton extends TextButton {
 // SampleButton fills an empty catalogue.
 class SampleButton extends TextButton {
   get kind() { return 'button main'; }
-  get label() { return this.words ??= this.textContent; }
 
   async act() {
     this.querySelector('[role=alert]')?.remove();
@@ -153,8 +151,6 @@ class SampleButton extends TextButton {
 
 // CopyButton copies the address of the page.
 class CopyButton extends TextButton {
-  get label() { return this.words ??= this.textContent; }
-
   async act() {
     try {
       await navigator.clipboard.writeText(location.href);

@@ -6,7 +6,6 @@ import { restored } from './undo.js';
 
 class RestoreButton extends TextButton {
   get kind() { return this.className ? `button ${this.className}` : 'button'; }
-  get label() { return this.words ??= this.textContent; }
 
   async act() {
     const { id, version, position } = this.dataset;

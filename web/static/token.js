@@ -1,11 +1,11 @@
-// The access token. It is asked for before a write and kept in sessionStorage.
+// The access token. Writes ask for it, and sessionStorage keeps it.
 const place = 'token';
-export const origin = 'login-from'; // key in sessionStorage of the page that the login returns to
+export const origin = 'login-from'; // key in sessionStorage: the page to return to after the login
 
 // canLogIn reports whether users log in instead of entering a token.
 export const canLogIn = () => 'login' in document.querySelector('[data-token]').dataset;
 
-// leaving is true while the page goes to the login. Forms then ask no question, because they keep the input.
+// leaving is true while the browser goes to the login. Forms then do not ask, because they keep the input.
 export let leaving = false;
 
 // logIn goes to the login, which returns to this page.
@@ -35,7 +35,7 @@ const isToken = (text) => Number.isFinite(claims(text).exp);
 
 const isExpired = (text) => !(claims(text).exp * 1000 >= Date.now());
 
-// holder returns whether there is a token, whether it has expired, and its user's name, all unverified.
+// holder describes the token, unverified: whether it is known or expired, when it expires, and its user's name.
 export function holder() {
   const text = token();
   const { exp, name, preferred_username, email, sub } = claims(text);
@@ -119,9 +119,9 @@ export class GraphQLError extends Error {
   }
 }
 
-// request sends a GraphQL request and returns its data. A write asks for a token until the catalogue accepts it; it
-// returns null if the user cancels. With read the token is sent and never asked for. sending is called with true before each attempt, and with false after one that the
-// catalogue refused for its token.
+// request sends a GraphQL request and returns its data. A write asks for a token until the catalogue accepts one; it returns
+// null if the user cancels. A read sends the token and never asks. Each attempt calls sending(true), and sending(false) if
+// the catalogue refuses its token.
 export async function request(query, variables, { write = false, read = false, key, sending } = {}) {
   let text = token();
   if (write && (!text || isExpired(text))) {

@@ -1,11 +1,11 @@
-// Undo of a save, of a delete and of a restore.
+// Offers to undo a save, a delete or a restore.
 import { request, newKey, GraphQLError } from './token.js';
 import { visit, announce } from './visit.js';
 
-const isFinal = ({ code }) => ['CONFLICT', 'BAD_USER_INPUT', 'NOT_FOUND', 'POSITION_GONE'].includes(code); // for errors that another try repeats
+const isFinal = ({ code }) => ['CONFLICT', 'BAD_USER_INPUT', 'NOT_FOUND', 'POSITION_GONE'].includes(code); // another try would fail too
 
-// offer shows a message with the button Undo for ten seconds. Undo takes the newest change of a book back, if the book has the
-// expected version. If the user cancels, it is offered again.
+// offer shows a message with the button Undo for ten seconds. Undo reverts the newest change of a book that still has the
+// expected version. A user who cancels gets the offer again.
 function offer(text, input, done) {
   const key = newKey();
   const act = async () => {
@@ -23,19 +23,19 @@ function offer(text, input, done) {
   show();
 }
 
-// saved says that a book was saved. input names it and its version; there is none for a new book.
+// saved announces a saved book. input has its id and version; a new book has none, because it has no earlier values.
 export function saved(input) {
   if (input) offer('Saved.', input, 'The previous values are back.');
   else announce('Saved.', true);
 }
 
-// restored says that a book was restored. existed is false for a deleted book, which has no values to return to.
+// restored announces a restored book. existed is false for a deleted book, which has no values to return to.
 export function restored(input, existed) {
   if (existed) offer('Restored.', input, 'The previous values are back.');
   else announce('The book is back.', true);
 }
 
-// deleted says that a book was deleted.
+// deleted announces a deleted book.
 export function deleted({ id, name, version }) {
   offer(`“${name}” was deleted.`, { id, expectedVersion: Number(version) }, `“${name}” is back.`);
 }

@@ -1,7 +1,7 @@
-// Navigation: the next page is fetched and replaces the current one in place. So do Back and Forward, because a page that
-// was left may be out of date.
+// Navigation fetches the next page and replaces the current one in place. Back and Forward fetch too, because the earlier
+// page may be out of date.
 
-// parameters are the parameters of a list, in the order of its canonical URL.
+// parameters has a list's parameters in the order of its canonical URL.
 const parameters = ['q', 'category', 'genre', 'author', 'from', 'to', 'price_min', 'price_max', 'sort', 'dir'];
 
 // listAddress returns the URL of the list for the fields of a form.
@@ -15,9 +15,9 @@ export function listAddress(fields) {
 }
 
 const maxScrolls = 50;
-const scrolls = new Map(JSON.parse(sessionStorage.getItem('scrolls') ?? '[]')); // scroll positions by the key of a history entry
+const scrolls = new Map(JSON.parse(sessionStorage.getItem('scrolls') ?? '[]')); // scroll positions by key
 const entryKey = () => String(performance.timeOrigin + performance.now());
-let key = history.state?.key ?? entryKey(); // of the page that is shown; the entries of its fragments share it
+let key = history.state?.key ?? entryKey(); // of the current history entry; a page's fragments share it
 let fetching = new AbortController();
 let leave = () => true; // returns whether the user may leave the page
 
@@ -48,7 +48,7 @@ export async function visit(address, { replace = false } = {}) {
   return true;
 }
 
-// load fetches a page and its module. The next load aborts it. After a failure it says why, and the user can call retry.
+// load fetches a page and its module. The next load aborts it. After a failure it says why and offers retry.
 async function load(address, retry) {
   fetching.abort();
   const { signal } = fetching = new AbortController();
@@ -75,8 +75,8 @@ async function load(address, retry) {
 
 const scriptOf = (page) => page.querySelector('script[src]').getAttribute('src');
 
-// refresh replaces the current page by its newest state, where the user is, and marks the books that differ. If the server
-// fails it throws the seconds of Retry-After, or 0; if the service was updated it asks to reload and throws Infinity.
+// refresh loads the current page again, keeps the user's place and marks the books that differ. If the server fails, it
+// throws the seconds of Retry-After or 0. If the service was updated, it offers to reload and throws Infinity.
 export async function refresh() {
   const before = fetching;
   const address = location.pathname + location.search;
@@ -103,8 +103,8 @@ export async function refresh() {
   if (news && !document.querySelector('#live.shown')) announce('The page was updated.');
 }
 
-// show replaces the current page. It keeps the focus if the new page has an element with the same id, or, quietly, the same
-// link. back has the scroll position of a page that the user returns to, or stays on.
+// show replaces the current page. The focus moves to the element with the same id; a quiet update also finds the same link.
+// back has the scroll position for Back and for an update.
 function show(next, back) {
   const active = document.activeElement;
   const inside = Boolean(active?.closest('main'));
@@ -141,8 +141,8 @@ function foldFilter(open) {
 }
 foldFilter(false);
 
-// announce tells text to screen readers. With news set, it also shows the text under the header, with a button if label is
-// given. A button with seconds disappears after that time; the title of the next page does not replace it.
+// announce reads text to screen readers. With news it also shows the text under the header, with a button if label is given.
+// A button with seconds disappears after that time, and no page's title replaces it before.
 export function announce(text, news = false, { label, act, bad = false, seconds } = {}) {
   const live = document.getElementById('live');
   if (!news && live.querySelector('[data-undo]')) return;

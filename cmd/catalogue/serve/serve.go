@@ -49,6 +49,8 @@ type Command struct {
 	ReplicaURL         string `env:"CATALOGUE_REPLICA_URL" placeholder:"URLS" help:"URLs of PostgreSQL standbys, separated by spaces. They serve medium and heavy reads while they have all changes (default: none)."`
 	ReadWithoutPrimary bool   `env:"CATALOGUE_READ_WITHOUT_PRIMARY" help:"Let replicas serve all reads while the primary does not answer. Recent changes may be missing."`
 
+	PlaygroundCDN bool `negatable:"" env:"CATALOGUE_PLAYGROUND_CDN" default:"true" help:"Let browsers load GraphiQL for /playground from cdn.jsdelivr.net if it is not built in; otherwise a plain form is shown (default: ${default})."`
+
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of memory for cached responses, which are valid until the next write; 0 disables the cache (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
 	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Maximum megabytes of a file sent to /api/imports (default: ${default})."`
@@ -163,6 +165,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.PublicURL = publicURL
 	cfg.NoRobots = !c.Robots
 	cfg.NoPages = !c.Page
+	cfg.PlaygroundCDN = c.PlaygroundCDN
 	cfg.ImportBytes = int64(c.ImportMB) << 20
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}

@@ -3,11 +3,8 @@ package usage
 import (
 	"io"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
-	mangokong "github.com/alecthomas/mango-kong"
-	"github.com/muesli/roff"
 
 	"library-catalogue/cmd/catalogue/cli"
 )
@@ -15,54 +12,68 @@ import (
 const precedence = "A flag overrides its environment variable, which overrides the default. " +
 	"catalogue help COMMAND shows the flags of one command."
 
-const exitStatus = `* 0: The command succeeded.
-* 1: The command succeeded and found a problem, like a rejected row or a server that is not ready.
-* 2: The command failed.
-The last line of standard error says why, and what to do.`
+var exitStatus = []string{
+	"0", "The command succeeded.",
+	"1", "The command succeeded and found a problem, like a rejected row or a server that is not ready.",
+	"2", "The command failed. The last line of standard error says why, and what to do.",
+}
 
 // ManCommand is catalogue man.
 type ManCommand struct{}
 
 // Run implements the command.
 func (ManCommand) Run(command *kong.Context, std cli.Stdio) error {
+	var p page
+	built, _, _ := strings.Cut(cli.ReadBuild().Date, "T")
+	p.line(`.TH CATALOGUE 1 "` + built + `" catalogue`)
+	p.line(".SH NAME", "catalogue - "+command.Model.Help)
+	p.line(".SH SYNOPSIS", "catalogue COMMAND [ARGUMENTS] [FLAGS]")
+	p.line(".SH DESCRIPTION", precedence)
+	p.line(".SH OPTIONS")
+	p.flags(command.Model.Flags)
+	p.line(".SH COMMANDS")
 	for _, leaf := range command.Model.Leaves(true) {
-		for _, argument := range leaf.Positional { // mango-kong omits them
-			leaf.Help += " " + argument.Summary() + ": " + argument.Help
+		p.term(strings.TrimPrefix(leaf.Summary(), "catalogue "), leaf.Help)
+		if len(leaf.Positional)+len(leaf.Flags) == 0 {
+			continue
 		}
-		for _, flag := range leaf.Flags {
-			flag.Help = Help(flag.Value)
+		p.line(".RS")
+		for _, argument := range leaf.Positional {
+			p.term(argument.Summary(), argument.Help)
 		}
+		p.flags(leaf.Flags)
+		p.line(".RE")
 	}
-	page := mangokong.NewManPage(1, command.Model).WithLongDescription(precedence).WithSection("Exit status", exitStatus)
-	heading, text, _ := strings.Cut(page.Build(&document{Document: roff.NewDocument()}), "\n")
-	text = strings.ReplaceAll(text, "-", `\-`) // else troff prints hyphens, which no shell reads
-	_, err := io.WriteString(std.Out, heading+"\n"+text)
+	p.line(".SH EXIT STATUS")
+	for i := 0; i < len(exitStatus); i += 2 {
+		p.term(exitStatus[i], exitStatus[i+1])
+	}
+	_, err := io.WriteString(std.Out, p.String())
 	return err
 }
 
-// document is a manual page with the date of the build, and with each flag in a paragraph.
-type document struct {
-	*roff.Document
-	bold string // the last text in bold
+// page is a manual page in man(7).
+type page struct{ strings.Builder }
+
+// escape keeps troff from reading text as requests. A plain - would become a hyphen, which no shell reads.
+var escape = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'")
+
+// line adds a request and lines of text.
+func (p *page) line(request string, text ...string) {
+	p.WriteString(request + "\n")
+	for _, t := range text {
+		p.WriteString(escape.Replace(t) + "\n")
+	}
 }
 
-// Heading implements mango.Builder.
-func (d *document) Heading(section uint, title, _ string, _ time.Time) {
-	built, _ := time.Parse(time.RFC3339, cli.ReadBuild().Date)
-	d.Document.Heading(section, title, "", built)
-}
+// term adds a term in bold and its description.
+func (p *page) term(name, help string) { p.line(".TP\n\\fB"+escape.Replace(name)+`\fP`, help) }
 
-// TextBold implements mango.Builder.
-func (d *document) TextBold(text string) {
-	d.bold = text
-	d.Document.TextBold(text)
-}
-
-// Indent implements mango.Builder.
-func (d *document) Indent(n int) {
-	d.Document.Indent(n)
-	if d.bold == "OPTIONS" || d.bold == "COMMANDS" {
-		d.TaggedParagraph(-1)
+func (p *page) flags(flags []*kong.Flag) {
+	for _, flag := range flags {
+		if !flag.Hidden {
+			p.term(flag.Summary(), Help(flag.Value))
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package web
+package book
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
 )
 
 // historyPage is the number of changes on a page of a history.
@@ -65,8 +66,8 @@ func (b *wholeBook) differences(before *wholeBook) (all []difference) {
 	return all
 }
 
-// history returns the page of a book's changes, also of a deleted book.
-func (p *Pages) history(r *http.Request) (*page, error) {
+// History returns the page of a book's changes, also of a deleted book.
+func (p Pages) History(r *http.Request) (*view.Page, error) {
 	var response struct {
 		Book    *wholeBook
 		History struct {
@@ -75,14 +76,14 @@ func (p *Pages) history(r *http.Request) (*page, error) {
 		}
 	}
 	id, after := r.PathValue("id"), r.URL.Query().Get("after")
-	v := variables{"id": id}
+	v := view.Variables{"id": id}
 	if after != "" {
 		v["after"] = after
 	}
 	var playground string
 	if model.ParseID(id) > 0 {
 		var err error
-		if playground, err = p.execute(r, "history", v, &response); err != nil {
+		if playground, err = p.Execute(r, "history", v, &response); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +91,7 @@ func (p *Pages) history(r *http.Request) (*page, error) {
 	if response.Book == nil && len(changes) == 0 {
 		return nil, missingBook(id)
 	}
-	view := &historyView{ID: id, Deleted: response.Book == nil, First: after == ""}
+	data := &historyView{ID: id, Deleted: response.Book == nil, First: after == ""}
 	for i, c := range changes {
 		var before *wholeBook
 		if i+1 < len(changes) {
@@ -101,34 +102,34 @@ func (p *Pages) history(r *http.Request) (*page, error) {
 				c.Differences = c.Book.differences(before)
 			}
 			c.IsNow = response.Book != nil && c.Version == response.Book.Version
-			view.Name = cmp.Or(view.Name, c.Book.Name)
+			data.Name = cmp.Or(data.Name, c.Book.Name)
 		}
 	}
 	if response.Book != nil {
-		view.Name, view.Version = response.Book.Name, response.Book.Version
+		data.Name, data.Version = response.Book.Name, response.Book.Version
 	} else {
-		view.Version = changes[0].Version
+		data.Version = changes[0].Version
 	}
-	view.Name = cmp.Or(view.Name, "Book "+id)
+	data.Name = cmp.Or(data.Name, "Book "+id)
 	if len(changes) > historyPage {
-		view.Older = "/books/" + id + "/history?after=" + url.QueryEscape(changes[historyPage-1].Position)
+		data.Older = "/books/" + id + "/history?after=" + url.QueryEscape(changes[historyPage-1].Position)
 		changes = changes[:historyPage]
 	}
-	view.Changes = changes
-	return &page{name: "history.html", Title: "History of " + view.Name, Section: "books", Query: playground, Script: "history.js", Main: view}, nil
+	data.Changes = changes
+	return &view.Page{Name: "history.html", Title: "History of " + data.Name, Section: "books", Query: playground, Script: "history.js", Main: data}, nil
 }
 
 // missingBook is the error of a book that does not exist.
 func missingBook(id string) error {
-	return model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address is wrong.", leading(id, 20))
+	return model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address is wrong.", view.Leading(id, 20))
 }
 
 // deletedBook returns the page of a deleted book, which offers to restore it, or an error if the log has no such book.
-func (p *Pages) deletedBook(r *http.Request) (*page, error) {
-	view, err := p.history(r)
+func (p Pages) deletedBook(r *http.Request) (*view.Page, error) {
+	page, err := p.History(r)
 	if err != nil {
 		return nil, err
 	}
-	view.status, view.name, view.Title = http.StatusNotFound, "deleted.html", strings.TrimPrefix(view.Title, "History of ")+" was deleted"
-	return view, nil
+	page.Status, page.Name, page.Title = http.StatusNotFound, "deleted.html", strings.TrimPrefix(page.Title, "History of ")+" was deleted"
+	return page, nil
 }

@@ -1,10 +1,12 @@
-package web
+package list
 
 import (
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"library-catalogue/web/view"
 )
 
 // wayOut is a list with fewer conditions than one without books.
@@ -18,10 +20,10 @@ const maxWays = 8
 
 // waysOut returns lists with books that have one condition less, and the list of all books. It counts the books of all
 // in one request.
-func (p *Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, error) {
+func (p Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, error) {
 	var ways []wayOut
 	var arguments, fields []string
-	v := variables{}
+	v := view.Variables{}
 	add := func(label string, l listing) {
 		n := strconv.Itoa(len(ways))
 		ways = append(ways, wayOut{Label: label, URL: l.URL()})
@@ -40,7 +42,7 @@ func (p *Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, err
 	}
 	add("All books", listing{})
 	var counts map[string]struct{ TotalCount int }
-	if _, err := p.run(r, "query Ways("+strings.Join(arguments, ", ")+") {\n"+strings.Join(fields, "\n")+"\n}", v, &counts); err != nil {
+	if _, err := p.Run(r, "query Ways("+strings.Join(arguments, ", ")+") {\n"+strings.Join(fields, "\n")+"\n}", v, &counts); err != nil {
 		return nil, err
 	}
 	var open []wayOut

@@ -1,9 +1,10 @@
-package web
+package book
 
 import (
 	"strconv"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
 )
 
 // bookField is a writable field of a book with its value.
@@ -63,10 +64,10 @@ func (b *wholeBook) Prose() []bookField  { return b.at(prose) }
 func (f bookField) Words() string {
 	switch f.Kind {
 	case model.KindDate:
-		return date(f.Value)
+		return view.Date(f.Value)
 	case model.KindInt:
 		n, _ := strconv.Atoi(f.Value) // at has formatted it
-		return number(n)
+		return view.Number(n)
 	}
 	return f.Value
 }
@@ -77,27 +78,25 @@ func (f bookField) Lines() bool { return f.place() == prose }
 // IsText reports whether the field is text.
 func (f bookField) IsText() bool { return f.Kind == model.KindText }
 
-// InputMode returns the value of the attribute inputmode, for phones.
-func (f bookField) InputMode() string {
-	return map[model.Kind]string{model.KindInt: "numeric", model.KindCents: "decimal"}[f.Kind]
+// inputs has the check of form.js, the attribute inputmode and the hint of each kind.
+var inputs = map[model.Kind]struct{ format, mode, hint string }{
+	model.KindDate:  {"date", "", "Year-month-day: 1969-01-31"},
+	model.KindInt:   {"number", "numeric", "A whole number: 304"},
+	model.KindCents: {"price", "decimal", "With a point: 15.71"},
 }
 
+// InputMode returns the value of the attribute inputmode, for phones.
+func (f bookField) InputMode() string { return inputs[f.Kind].mode }
+
 // Format returns the name of the check that form.js runs.
-func (f bookField) Format() string {
-	return map[model.Kind]string{model.KindDate: "date", model.KindInt: "number", model.KindCents: "price"}[f.Kind]
-}
+func (f bookField) Format() string { return inputs[f.Kind].format }
 
 // Hint returns the hint above the input.
 func (f bookField) Hint() string {
-	switch f.Kind {
-	case model.KindDate:
-		return "Year-month-day: 1969-01-31"
-	case model.KindInt:
-		return "A whole number: 304"
-	case model.KindCents:
-		return "With a point: 15.71"
+	if f.Name == "author" {
+		return "Separate authors with commas."
 	}
-	return map[string]string{"author": "Separate authors with commas."}[f.Name]
+	return inputs[f.Kind].hint
 }
 
 // Length returns the maximum length of the input in characters.

@@ -1,4 +1,4 @@
-package web
+package list
 
 import (
 	"cmp"
@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model/collate"
+	"library-catalogue/web/view"
 )
 
 // counted is a value of a facet and its number of books. One of the values is set.
 type counted struct {
 	Count           int
-	Category, Genre named
+	Category, Genre view.Named
 	Author          string
 	Year            int
 }
@@ -65,17 +66,17 @@ func with(l listing, change func(*listing)) listing {
 
 // newFacet returns a filter with the first values of counts and all selected values. at returns the selected values of a
 // list; selectedNames has their names.
-func newFacet(l listing, name, label string, counts []counted, maxValues int, selectedNames []named, at func(*listing) *[]string) facetView {
+func newFacet(l listing, name, label string, counts []counted, maxValues int, selectedNames []view.Named, at func(*listing) *[]string) facetView {
 	selected := *at(&l)
 	var values []facetValue
 	for _, c := range counts {
-		v := cmp.Or(c.Category, c.Genre, named{c.Author, c.Author})
+		v := cmp.Or(c.Category, c.Genre, view.Named{ID: c.Author, Name: c.Author})
 		values = append(values, facetValue{Value: v.ID, Label: v.Name, Count: c.Count})
 	}
 	for _, value := range selected { // even without books
 		if !slices.ContainsFunc(values, func(v facetValue) bool { return v.Value == value }) {
 			label := value
-			if i := slices.IndexFunc(selectedNames, func(n named) bool { return n.ID == value }); i >= 0 {
+			if i := slices.IndexFunc(selectedNames, func(n view.Named) bool { return n.ID == value }); i >= 0 {
 				label = selectedNames[i].Name
 			}
 			values = append(values, facetValue{Value: value, Label: label})

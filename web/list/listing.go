@@ -1,4 +1,4 @@
-package web
+package list
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/citation"
+	"library-catalogue/web/view"
 )
 
 // listing has the parameters of a list of books. URL and readListing convert it.
@@ -70,13 +71,13 @@ func readListing(query url.Values) (l listing, notes []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.Contains(parameters, name) {
-			note("The list has no filter “" + leading(name, 50) + "”.")
+			note("The list has no filter “" + view.Leading(name, 50) + "”.")
 		}
 	}
 	ids := func(name string) []string {
 		ids, wrong := ids(query[name])
 		for _, text := range wrong {
-			note("“" + leading(text, 50) + "” is not the id of a " + name + ".")
+			note("“" + view.Leading(text, 50) + "” is not the id of a " + name + ".")
 		}
 		return ids
 	}
@@ -112,7 +113,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 	if i := slices.IndexFunc(sorts, func(s sortOrder) bool { return s.name == sort }); i >= 0 {
 		l = l.sorted(sorts[i], sorts[i].descending != (query.Get("dir") == flipped(sorts[i])))
 	} else if sort != "" {
-		note("“" + leading(sort, 50) + "” is not an order. Choose one above the list.")
+		note("“" + view.Leading(sort, 50) + "” is not an order. Choose one above the list.")
 	}
 	l.FindGenre, l.FindAuthor = strings.TrimSpace(query.Get("find_genre")), strings.TrimSpace(query.Get("find_author"))
 	l.After, l.Before = query.Get("after"), query.Get("before")
@@ -238,6 +239,15 @@ func (l listing) As(format string) string {
 	return "/api/books?" + query.Encode()
 }
 
+// SearchURL returns the URL of the books that match a search.
+func SearchURL(text string) string { return listing{Search: text}.URL() }
+
+// GenreURL returns the URL of the books of a genre.
+func GenreURL(id string) string { return listing{Genres: []string{id}}.URL() }
+
+// CategoryURL returns the URL of the books of a category.
+func CategoryURL(id string) string { return listing{Categories: []string{id}}.URL() }
+
 // first returns the first page of the list, with all values of the filters.
 func (l listing) first() listing {
 	l.After, l.Before, l.At, l.FindGenre, l.FindAuthor = "", "", 0, "", ""
@@ -258,12 +268,12 @@ func (l listing) sorted(s sortOrder, descending bool) listing {
 }
 
 // variables returns the variables of books.graphql.
-func (l listing) variables() variables {
+func (l listing) variables() view.Variables {
 	direction := "ASC"
 	if l.descends() {
 		direction = "DESC"
 	}
-	v := variables{
+	v := view.Variables{
 		"filter": l.filter(), "bounds": priceBounds,
 		"categories": append([]string{}, l.Categories...), "genres": append([]string{}, l.Genres...), // for their names
 		"orderBy": []any{map[string]string{"field": l.order().field, "direction": direction}},

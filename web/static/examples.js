@@ -1,8 +1,6 @@
-import { token } from '../static/token.js';
-
-// The playground's examples by name.
-export const examples = {
-  'Nested books': {
+// The requests that the playground's tabs begin with.
+export const examples = [
+  {
     query: `# Press Ctrl+Enter to run. Names are completed while you type.
 query NestedBooks {
   books(first: 3, orderBy: { field: NAME }) {
@@ -17,7 +15,7 @@ query NestedBooks {
   }
 }`,
   },
-  Facets: {
+  {
     query: `query Facets($search: String) {
   books(first: 5, search: $search) {
     totalCount
@@ -31,7 +29,7 @@ query NestedBooks {
 }`,
     variables: '{\n  "search": "love"\n}',
   },
-  'Next page': {
+  {
     query: `query NextPage($after: String) {
   books(first: 5, after: $after, orderBy: { field: PUBLISHED_AT, direction: DESC }) {
     nodes { name publishedAt }
@@ -41,8 +39,8 @@ query NestedBooks {
 }`,
     variables: '{\n  "after": null\n}',
   },
-  'Create a book': {
-    query: `# A write needs an access token: use the button Token, or the header Authorization.
+  {
+    query: `# A write needs an access token: enter it under Headers, or first on a page of this tab.
 mutation AddBook($input: CreateBookInput!) {
   createBook(input: $input) {
     book { id version name genre { name } }
@@ -60,13 +58,15 @@ mutation AddBook($input: CreateBookInput!) {
 }`,
     headers: '{\n  "Authorization": "Bearer TOKEN"\n}',
   },
-};
-
-// withToken returns headers with the token of this tab, unless they have another token.
-export function withToken(headers = {}) {
-  const { authorization, Authorization = authorization, ...others } = headers;
-  const own = Authorization && Authorization !== 'Bearer TOKEN' ? Authorization : token() && `Bearer ${token()}`;
-  return { 'Content-Type': 'application/json', Accept: 'application/json', ...others, ...(own && { Authorization: own }) };
-}
-
-export const introspectionOff = 'The schema is hidden. The administrator can enable it with CATALOGUE_INTROSPECTION=true, or =token for requests with a token.';
+  {
+    query: `# Press Ctrl+Enter, and change a book in another window.
+subscription Changes {
+  changes(types: BOOK) {
+    operation
+    version
+    at
+    book { id name price }
+  }
+}`,
+  },
+];

@@ -1,6 +1,10 @@
-package web
+package list
 
-import "net/http"
+import (
+	"net/http"
+
+	"library-catalogue/web/view"
+)
 
 // genresView has the data of the page of genres.
 type genresView struct {
@@ -22,8 +26,8 @@ type categoryView struct {
 	Genres []contentView `json:"-"`
 }
 
-// genres returns the page of genres by category, with numbers of books.
-func (p *Pages) genres(r *http.Request) (*page, error) {
+// Genres returns the page of genres by category, with numbers of books.
+func (p Pages) Genres(r *http.Request) (*view.Page, error) {
 	var response struct {
 		Categories struct{ Nodes []*categoryView }
 		Genres     struct {
@@ -38,7 +42,7 @@ func (p *Pages) genres(r *http.Request) (*page, error) {
 			Facets     facets
 		}
 	}
-	playground, err := p.execute(r, "genres", nil, &response)
+	playground, err := p.Execute(r, "genres", nil, &response)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +61,9 @@ func (p *Pages) genres(r *http.Request) (*page, error) {
 			c.Genres = append(c.Genres, g.contentView)
 		}
 	}
-	view := &genresView{
+	data := &genresView{
 		Books: response.Books.TotalCount, Categories: response.Categories.Nodes,
 		Missing: response.Genres.TotalCount - len(response.Genres.Nodes),
 	}
-	return &page{name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Script: "dialogs.js", Main: view}, nil
+	return &view.Page{Name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Script: "dialogs.js", Main: data}, nil
 }

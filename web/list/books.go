@@ -1,4 +1,5 @@
-package web
+// Package list draws the lists of books and of genres.
+package list
 
 import (
 	"cmp"
@@ -8,28 +9,30 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
+	"library-catalogue/web/view"
 )
+
+// Pages draws the lists.
+type Pages struct{ view.Source }
 
 // booksResponse is the response to books.graphql.
 type booksResponse struct {
-	followed
+	view.Followed
 	Books struct {
 		TotalCount int
 		Correction string
-		Nodes      []*book
+		Nodes      []*row
 		PageInfo   pageInfo
 		Aggregate  struct{ Price struct{ Avg *string } }
 		Facets     facets
 	}
-	Categories, Genres struct{ Nodes []named } // the selected ones
+	Categories, Genres struct{ Nodes []view.Named } // the selected ones
 }
 
 type pageInfo struct {
 	HasNextPage, HasPreviousPage bool
 	StartCursor, EndCursor       string
 }
-
-type named struct{ ID, Name string }
 
 // booksView has the data of the list of books.
 type booksView struct {
@@ -38,7 +41,7 @@ type booksView struct {
 	Correction     string // corrected search; empty: none
 	Total          int
 	Average        string
-	Books          []*book
+	Books          []*row
 	Shelf          []spine
 	Sorts          []sortLink
 	Chips          []chip
@@ -66,18 +69,18 @@ type chip struct {
 // URL returns the URL of the list without the filter.
 func (c chip) URL() string { return c.without.URL() }
 
-// books returns the list of books.
-func (p *Pages) books(r *http.Request) (*page, error) {
+// Books returns the list of books.
+func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	l, notes := readListing(r.URL.Query())
 	if to := l.URL(); len(notes) == 0 && to != r.URL.RequestURI() {
-		return nil, redirect(to)
+		return nil, view.Redirect(to)
 	}
 	var response booksResponse
-	playground, err := p.execute(r, "books", l.variables(), &response)
+	playground, err := p.Execute(r, "books", l.variables(), &response)
 	if (l.After != "" || l.Before != "") && model.IsCode(err, model.BadUserInput) {
 		l = l.first()
 		notes = append(notes, "This address has an invalid position. These are the first books.")
-		playground, err = p.execute(r, "books", l.variables(), &response)
+		playground, err = p.Execute(r, "books", l.variables(), &response)
 	}
 	if err != nil {
 		return nil, err
@@ -90,28 +93,28 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	notes = append(notes, missing("category", l.Categories, response.Categories.Nodes)...)
 	notes = append(notes, missing("genre", l.Genres, response.Genres.Nodes)...)
 	books := response.Books
-	view := &booksView{
+	data := &booksView{
 		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes, Query: playground,
 		Years: yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
 	}
 	if avg := books.Aggregate.Price.Avg; avg != nil {
-		view.Average = *avg
+		data.Average = *avg
 	}
-	for _, b := range view.Books {
-		b.Search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
-		view.Shelf = append(view.Shelf, spineOf(b))
+	for _, b := range data.Books {
+		b.search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
+		data.Shelf = append(data.Shelf, spineOf(b))
 	}
-	view.Sorts = l.sortLinks()
-	view.Facets = facetViews(l, &response)
-	view.Chips = l.chips(view.Facets)
-	view.Empty = view.Total == 0 && len(view.Chips) == 0 && l.Search == ""
-	view.setPages(response.Books.PageInfo)
-	if view.Total == 0 && !view.Empty {
-		if view.Ways, err = p.waysOut(r, l, view.Chips); err != nil && !isBusy(err) {
+	data.Sorts = l.sortLinks()
+	data.Facets = facetViews(l, &response)
+	data.Chips = l.chips(data.Facets)
+	data.Empty = data.Total == 0 && len(data.Chips) == 0 && l.Search == ""
+	data.setPages(response.Books.PageInfo)
+	if data.Total == 0 && !data.Empty {
+		if data.Ways, err = p.waysOut(r, l, data.Chips); err != nil && !isBusy(err) {
 			return nil, err
 		}
 	}
-	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Script: "list.js", Live: "all", Position: response.Position, Main: view}, nil
+	return &view.Page{Name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Script: "list.js", Live: "all", Position: response.Position, Main: data}, nil
 }
 
 // setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the first
@@ -126,7 +129,7 @@ func (v *booksView) setPages(info pageInfo) {
 	}
 	last := at + len(v.Books) - 1
 	if at > 0 && last <= v.Total && last >= at && len(v.Books) < v.Total {
-		v.Range = number(at) + "–" + number(last) + " of " + number(v.Total)
+		v.Range = view.Number(at) + "–" + view.Number(last) + " of " + view.Number(v.Total)
 	} else {
 		at, last = 0, -1
 	}
@@ -144,9 +147,9 @@ func (v *booksView) setPages(info pageInfo) {
 }
 
 // missing returns notes about selected ids that do not exist.
-func missing(noun string, selected []string, found []named) (notes []string) {
+func missing(noun string, selected []string, found []view.Named) (notes []string) {
 	for _, id := range selected {
-		if !slices.ContainsFunc(found, func(n named) bool { return n.ID == id }) {
+		if !slices.ContainsFunc(found, func(n view.Named) bool { return n.ID == id }) {
 			notes = append(notes, "There is no "+noun+" "+id+".")
 		}
 	}
@@ -154,13 +157,13 @@ func missing(noun string, selected []string, found []named) (notes []string) {
 }
 
 // findAuthors replaces the authors of the facet by those that contain FindAuthor, if it is set.
-func (p *Pages) findAuthors(r *http.Request, l listing, response *booksResponse) error {
+func (p Pages) findAuthors(r *http.Request, l listing, response *booksResponse) error {
 	if l.FindAuthor == "" {
 		return nil
 	}
 	filter := with(l, func(l *listing) { l.Authors = nil }).filter()
 	filter["author"] = map[string]any{"icontains": l.FindAuthor}
-	v := variables{"filter": filter, "first": maxAuthors}
+	v := view.Variables{"filter": filter, "first": maxAuthors}
 	if l.Search != "" {
 		v["search"] = l.Search
 	}
@@ -170,7 +173,7 @@ func (p *Pages) findAuthors(r *http.Request, l listing, response *booksResponse)
 			Aggregate struct{ Count int }
 		}
 	}
-	if _, err := p.execute(r, "authors", v, &found); err != nil {
+	if _, err := p.Execute(r, "authors", v, &found); err != nil {
 		return err
 	}
 	response.Books.Facets.Authors = nil
@@ -190,7 +193,7 @@ const maxAlternatives = 2
 
 // shortCorrection returns a correction as text. For a word with several corrections it names the most frequent ones in
 // rows, separated by "or".
-func shortCorrection(correction string, rows []*book) string {
+func shortCorrection(correction string, rows []*row) string {
 	found := map[string]int{}
 	for _, row := range rows {
 		for _, word := range collate.Words(row.Name + " " + row.Author) {

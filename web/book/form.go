@@ -1,0 +1,64 @@
+package book
+
+import (
+	"net/http"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
+)
+
+// formView has the data of a book's form.
+type formView struct {
+	New    bool
+	Book   *wholeBook
+	Groups []genreGroup
+}
+
+// genreGroup has the genres of a category.
+type genreGroup struct {
+	Category view.Named
+	Genres   []view.Named
+}
+
+// groups returns the genres by category. They must be in order of their categories.
+func (b *bookResponse) groups() []genreGroup {
+	var groups []genreGroup
+	for _, g := range b.Genres.Nodes {
+		if n := len(groups); n == 0 || groups[n-1].Category.Name != g.Category.Name {
+			groups = append(groups, genreGroup{Category: g.Category})
+		}
+		last := &groups[len(groups)-1]
+		last.Genres = append(last.Genres, g.Named)
+	}
+	return groups
+}
+
+// Edit returns the form to edit a book.
+func (p Pages) Edit(r *http.Request) (*view.Page, error) {
+	response, playground, err := p.one(r, "edit")
+	if err != nil {
+		return nil, err
+	}
+	data := &formView{Book: response.Book, Groups: response.groups()}
+	return &view.Page{Name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground, Script: "form.js", Main: data}, nil
+}
+
+// New returns the form to add a book.
+func (p Pages) New(r *http.Request) (*view.Page, error) {
+	var response bookResponse
+	playground, err := p.Execute(r, "new", nil, &response)
+	if err != nil {
+		return nil, err
+	}
+	data := &formView{New: true, Book: &wholeBook{}, Groups: response.groups()}
+	return &view.Page{Name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: data}, nil
+}
+
+// Import returns the form to import a file. Its script uses /api/imports.
+func (p Pages) Import(*http.Request) (*view.Page, error) {
+	var fields []*model.FieldInfo
+	for _, key := range model.ImportFields {
+		fields = append(fields, model.ImportField(key))
+	}
+	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: fields}, nil
+}
