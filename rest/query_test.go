@@ -295,8 +295,9 @@ func TestListParametersAreRefused(t *testing.T) {
 		date   = " field must be a valid date."
 		once   = " field must be given only once."
 		utf    = " field must be valid UTF-8 without NUL characters."
-		sorts  = "The sort field must be a comma-separated list of these, with a minus for descending order: id, name, author, pages, published_at, price, created_at, updated_at, genre_name, category_name, relevance."
 	)
+	sorts := "The sort field must be a comma-separated list of these, with a minus for descending order: " +
+		strings.ToLower(strings.Join(model.Entities["Book"].OrderNames(), ", ")) + "."
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		for parameters, message := range map[string]string{
