@@ -189,6 +189,9 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	if err != nil {
 		return err
 	}
+	if q := file.categoryQuestion(result); q != nil && im.Rows() == 0 {
+		return Questions{q}
+	}
 	for _, rejected := range result.Rejected {
 		file.reject(readable[rejected.Index], rejected.Problems)
 	}

@@ -32,9 +32,13 @@ type importCmd struct {
 	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
 	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. FIELD= imports no column. Fields: ${fields}."`
 	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field if its cell is empty or missing; repeat as for --map."`
+	Encoding   string   `enum:"${encodings}" default:"auto" help:"Encoding of the text: one of ${enum}. auto asks if several are possible (default: ${default})."`
+	Sheet      string   `placeholder:"NAME" help:"Sheet of a spreadsheet. Default: all sheets with the same columns as the best one."`
 	Delimiter  string   `placeholder:"CHARACTER" default:"auto" help:"Delimiter of CSV: one character, tab, or auto, which looks for , ; tab and | (default: ${default})."`
 	HeaderRow  string   `placeholder:"N" help:"Line of the text, or row of the spreadsheet, with the column names. Default: the best of the first ten."`
+	NoHeader   bool     `help:"The first row is a book. The columns are #1, #2, and so on: --map name=#1."`
 	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, which detects it from the column. Every choice also accepts iso (default: ${default})."`
+	Decimal    string   `enum:"${decimals}" default:"auto" help:"Meaning of 85.000 in prices: comma (the comma is the decimal separator: 85000), point (85), or auto, which asks if no other price tells (default: ${default})."`
 	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to import if several have the same name and author but different values: last, first, reject (none of them), or ask, which refuses the file (default: ${default})."`
 	Strict     bool     `xor:"bad rows" help:"Import nothing if one row is bad."`
 	Rejects    string   `xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, each with its faults and what would correct them. Without it the first few are printed."`
@@ -95,6 +99,9 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		err = im.Import(ctx, file)
 	}
 	bar.Done()
+	if _, ok := errors.AsType[importer.Questions](err); ok {
+		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
+	}
 	if bad, ok := errors.AsType[*importer.Row](err); ok {
 		fmt.Fprintf(std.Err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
 		return cli.ExitCode(1)
@@ -216,6 +223,13 @@ func (c *importCmd) options() (importer.Options, error) {
 	}
 	given := map[string][]string{
 		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
+		"encoding": {c.Encoding}, "decimal": {c.Decimal},
+	}
+	if c.NoHeader {
+		given["no_header"] = []string{"true"}
+	}
+	if c.Sheet != "" {
+		given["sheet"] = []string{c.Sheet}
 	}
 	if c.HeaderRow != "" {
 		given["header_row"] = []string{c.HeaderRow}

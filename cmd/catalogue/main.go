@@ -20,6 +20,7 @@ import (
 	"library-catalogue/cmd/catalogue/usage"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
+	"library-catalogue/importer/source"
 	"library-catalogue/task"
 )
 
@@ -108,7 +109,8 @@ func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kon
 		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
 		kong.Vars{
 			"version": cli.ReadBuild().String(), "fields": strings.Join(model.ImportFields, ", "), "formats": strings.Join(importer.Formats, ","),
-			"dates": strings.Join(importer.DateOrders, ","), "duplicates": strings.Join(importer.DuplicateRules, ","),
+			"dates": strings.Join(importer.DateOrders, ","), "decimals": strings.Join(importer.Decimals, ","),
+			"encodings": "auto," + strings.Join(source.Encodings, ","), "duplicates": strings.Join(importer.DuplicateRules, ","),
 		},
 		kong.Writers(std.Out, std.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),

@@ -23,6 +23,8 @@ func (b *workbook) value(cell xml.StartElement) (string, error) {
 		b.read += int64(len(shared)) // even if the row has no column for it
 		_, err = b.file.ReadAt(shared, b.texts[i])
 		return string(shared), err
+	case kind == "e": // #REF!
+		return "", nil
 	case kind != "" && kind != "n":
 		return unescape(b.text), nil
 	}

@@ -27,8 +27,6 @@ type Source struct {
 	read  atomic.Int64 // bytes read by the last reader
 	info  fs.FileInfo  // nil if the bytes are not a file
 	close []func() error
-
-	before int // rows of the spreadsheet before the header
 }
 
 // Open opens the file at path; "-" is stdin.
