@@ -48,12 +48,12 @@ var unknownRevision = model.Revision{Catalogue: -1, Reference: -1}
 
 func (s *Store) newSnapshot(t *tx) *Snapshot {
 	r := &Snapshot{store: s, tx: t, latest: unknownRevision}
-	r.Books = reader[model.Book]{r, &books}
-	r.Genres = reader[model.Genre]{r, &genres}
-	r.Categories = reader[model.Category]{r, &categories}
-	r.BooksOfGenre = reader[model.Book]{r, &booksOfGenre}
-	r.BooksOfCategory = reader[model.Book]{r, &booksOfCategory}
-	r.GenresOfCategory = reader[model.Genre]{r, &genresOfCategory}
+	r.Books = &reader[model.Book]{r, &books}
+	r.Genres = &reader[model.Genre]{r, &genres}
+	r.Categories = &reader[model.Category]{r, &categories}
+	r.BooksOfGenre = &reader[model.Book]{r, &booksOfGenre}
+	r.BooksOfCategory = &reader[model.Book]{r, &booksOfCategory}
+	r.GenresOfCategory = &reader[model.Genre]{r, &genresOfCategory}
 	return r
 }
 
