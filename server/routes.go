@@ -18,7 +18,6 @@ import (
 	"library-catalogue/web"
 )
 
-// middleware wraps a handler.
 type middleware = func(http.Handler) http.Handler
 
 // chain wraps handler in middleware, the first outermost.

@@ -76,8 +76,10 @@ var mayImport = map[string][]string{
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
 	"server":                    {"graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "webhooks", "task"},
 
+	"importer/value":         {"graph/model", "graph/model/collate", "importer/source"},
+	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
 	"importer/source":        {"graph/model", "task"},
-	"importer":               {"graph/model", "graph/model/collate", "importer/source", "task"},
+	"importer":               {"graph/model", "graph/model/collate", "importer/...", "task"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},

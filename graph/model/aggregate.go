@@ -218,7 +218,6 @@ func (c *Connection[T]) Prefetch(ctx context.Context, figures Aggregates, facets
 	return nil
 }
 
-// group returns the groups of a grouping.
 func (c *Connection[T]) group(ctx context.Context, g *Grouping) ([]*BookGroup, error) {
 	if known, ok := c.known[g.Key()]; ok {
 		return known, nil

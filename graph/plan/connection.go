@@ -43,7 +43,6 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	return e.selection.load(r, connections), nil
 }
 
-// compileConnection compiles a relation to a connection.
 func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedField, target *Type[C],
 	find Find[P, C],
 ) relation[P] {
@@ -107,7 +106,6 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 	return e
 }
 
-// pageInfo is the type PageInfo.
 var pageInfo = func() *Type[*model.PageInfo] {
 	t := StructType[model.PageInfo]("PageInfo")
 	for name, has := range map[string]func(*model.PageInfo, context.Context) (bool, error){

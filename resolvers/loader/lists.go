@@ -44,7 +44,6 @@ type listTotal struct {
 	rows     int
 }
 
-// listGroups are the groups of all books for a grouping at one revision.
 type listGroups struct {
 	revision int64
 	groups   []*model.BookGroup
@@ -63,7 +62,6 @@ type listPositions struct {
 // closed is the channel of positions that are read.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// newListCache returns an empty cache.
 func newListCache(store *db.Store) *listCache {
 	const overhead, positionBytes, groupBytes = 100, 150, 250 // of an entry, of a position with a text, and of a group
 	return &listCache{
@@ -212,7 +210,6 @@ func (l *listPositions) isDone() bool {
 	}
 }
 
-// begin returns the positions of a list at a revision.
 func (c *listCache) begin(key string, revision int64) *listPositions {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +232,6 @@ func (c *listCache) addSkipTime(positions *listPositions, rows int, took time.Du
 	}
 }
 
-// read caches the positions of a list.
 func (c *listCache) read(ctx context.Context, key string, entry *listPositions, positions func(context.Context) ([]*model.Position, model.Revision, error)) {
 	defer func() {
 		c.mu.Lock()
