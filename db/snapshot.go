@@ -59,11 +59,11 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 
 // Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction
 // as long as the revision stays the same. If the revision changes, fn runs a second time, in a
-// transaction. since is a revision already read for the same request, or nil. If expensive is true,
+// transaction. since is a revision already read for the same request, or nil. If mayUseReplica is true,
 // fn runs on a replica, if one has every commit from before the call. If that fails, fn runs again on
 // the primary.
-func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context, *Snapshot) error) error {
-	if expensive || s.replicas.ServesAll() {
+func (s *Store) Read(ctx context.Context, since *model.Revision, mayUseReplica bool, fn func(context.Context, *Snapshot) error) error {
+	if mayUseReplica || s.replicas.ServesAll() {
 		if served, err := s.readReplica(ctx, fn); served {
 			return err
 		}

@@ -28,9 +28,9 @@ type Catalogue interface {
 	// Revision returns the current revision.
 	Revision(context.Context) (model.Revision, error)
 	// Read calls fn with a context in which all reads are of one revision. fn may run twice. since is a revision
-	// that the request has read before; nil means none. expensive lets a replica serve the reads. If since is given
+	// that the request has read before; nil means none. mayUseReplica lets a replica serve the reads. If since is given
 	// and fn returns true, Read returns the revision of the reads, else -1.
-	Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
+	Read(ctx context.Context, since *model.Revision, mayUseReplica bool, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a write, which can read its own changes.
 	WithSnapshot(context.Context) context.Context
 }

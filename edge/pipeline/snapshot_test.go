@@ -29,8 +29,8 @@ type moving struct {
 
 func (m moving) Query() graph.QueryResolver { return movingQuery{m.Resolver.Query(), m} }
 
-func (m moving) Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context) (bool, error)) (int64, error) {
-	return m.Resolver.Read(ctx, since, expensive, func(ctx context.Context) (bool, error) {
+func (m moving) Read(ctx context.Context, since *model.Revision, mayUseReplica bool, fn func(context.Context) (bool, error)) (int64, error) {
+	return m.Resolver.Read(ctx, since, mayUseReplica, func(ctx context.Context) (bool, error) {
 		m.runs.Add(1)
 		return fn(ctx)
 	})
