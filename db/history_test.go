@@ -178,7 +178,7 @@ func TestHistoryHasNewestChange(t *testing.T) {
 	read := func(t *testing.T, s *db.Store, id model.ID, mayUseReplica bool, between func(*db.Snapshot)) {
 		t.Helper()
 		var version, newest int64
-		check(t, s.Read(t.Context(), nil, mayUseReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
+		check(t, s.Read(t.Context(), model.NoRevision, mayUseReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 			books, err := snapshot.Books.ByID(ctx, []model.ID{id})
 			if err != nil {
 				return err
