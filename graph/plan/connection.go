@@ -38,7 +38,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	for _, c := range connections {
 		c.Project(e.projection, e.pageInfo)
-		r.noteLost(c.Prefetch(r.ctx, e.figures, facets)) // after other errors each field reads again
+		r.noteLost(c.ReadAggregates(r.ctx, e.figures, facets)) // after other errors each field reads again
 	}
 	return e.selection.load(r, connections), nil
 }
