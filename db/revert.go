@@ -75,7 +75,7 @@ func (w writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newes
 			return nil, err
 		}
 		if next == nil && exists {
-			rows, err := w.Now(ctx).ByID(ctx, []model.ID{in.ID})
+			rows, err := w.Unchecked(ctx).ByID(ctx, []model.ID{in.ID})
 			if err != nil || len(rows) == 0 {
 				return nil, err
 			}
