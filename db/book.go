@@ -98,7 +98,7 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book
 	return created.book, created.reference, fault.Translate(err)
 }
 
-// newBookRequest is a new book and the actor to log.
+// newBookRequest is a new book and the actor to log, which a batch needs: a single INSERT takes it from ctx.
 type newBookRequest struct {
 	*model.CreateBookInput
 	actor string

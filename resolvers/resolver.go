@@ -69,8 +69,8 @@ func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
 	return r.with(ctx, r.store.Unchecked(ctx))
 }
 
-// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write. ctx is
-// of WithSnapshot. fn may run again; a write within it must run once.
+// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write: of REST before the
+// call, of GraphQL within fn, which runs it once. ctx is of WithSnapshot. fn may run again.
 func (r *Resolver) ReadBack(ctx context.Context, fn func(ctx context.Context) error) error {
 	return r.store.ReadBack(ctx, func(reading context.Context, s *db.Snapshot) error {
 		reading = r.with(reading, s)

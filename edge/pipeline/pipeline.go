@@ -49,7 +49,7 @@ type Operation struct {
 
 	// Exactly one of Read, Write and Serve is set. Read reads from one revision and may run twice; cacheable means
 	// that the response depends on the revision only. Serve writes the response, acquires its own permit, and
-	// needs a Tag. known is NoRevision if replicas serve reads without a primary.
+	// needs a Tag, unless the response is a stream of events. known is NoRevision if replicas serve reads without a primary.
 	Read  func(context.Context) (cacheable bool, err error)
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, known model.Revision) error
