@@ -1,0 +1,34 @@
+package author
+
+import "iter"
+
+// IsInverted reports whether the authors in a column are written with the family name first: at least 7 of 10 names
+// with one comma have one word before it, and at least one can be read in no other way.
+func IsInverted(cells iter.Seq[string]) bool {
+	var all, oneWord, sure int
+	for cell := range cells {
+		r := read(cell, column)
+		all, oneWord, sure = all+r.pairs, oneWord+r.oneWord, sure+r.sure
+	}
+	return sure > 0 && oneWord*10 >= all*7
+}
+
+// ReadColumn returns a cell of an inverted column with the given names first: "Le Guin, Ursula K." becomes
+// "Ursula K. Le Guin". A cell without an inverted name is returned as it is.
+func ReadColumn(cell string) string { return rewrite(cell, column) }
+
+// ReadMARC returns a cell with names of MARC fields, such as 100$a and 700$a, with the given names first and without
+// cataloguers' punctuation, years and roles: "Miller, Anna, 1950-" becomes "Anna Miller".
+func ReadMARC(cell string) string {
+	if r := read(cell, heading); r.persons != nil {
+		return Join(r.persons)
+	}
+	return cell
+}
+
+func rewrite(cell string, m mode) string {
+	if r := read(cell, m); r.inverted {
+		return Join(r.persons)
+	}
+	return cell
+}
