@@ -1,6 +1,9 @@
 package author
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // IsInverted reports whether the authors in a column are written with the family name first: at least 7 of 10 names
 // with one comma have one word before it, and at least one can be read in no other way.
@@ -15,20 +18,18 @@ func IsInverted(cells iter.Seq[string]) bool {
 
 // ReadColumn returns a cell of an inverted column with the given names first: "Le Guin, Ursula K." becomes
 // "Ursula K. Le Guin". A cell without an inverted name is returned as it is.
-func ReadColumn(cell string) string { return rewrite(cell, column) }
-
-// ReadMARC returns a cell with names of MARC fields, such as 100$a and 700$a, with the given names first and without
-// cataloguers' punctuation, years and roles: "Miller, Anna, 1950-" becomes "Anna Miller".
-func ReadMARC(cell string) string {
-	if r := read(cell, heading); r.persons != nil {
+func ReadColumn(cell string) string {
+	if r := read(cell, column); r.inverted {
 		return Join(r.persons)
 	}
 	return cell
 }
 
-func rewrite(cell string, m mode) string {
-	if r := read(cell, m); r.inverted {
-		return Join(r.persons)
+// ReadMARC returns a cell with names of MARC fields, such as 100$a and 700$a, with the given names first and without
+// cataloguers' punctuation, years and roles: "Miller, Anna, 1950-" becomes "Anna Miller".
+func ReadMARC(cell string) string {
+	if r := read(cell, heading); r.persons != nil {
+		return strings.TrimSuffix(Join(r.persons), ";")
 	}
 	return cell
 }

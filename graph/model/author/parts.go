@@ -19,28 +19,41 @@ func (r *reader) parts(text string) []part {
 	}
 	var parts []part
 	for _, piece := range pieces {
-		words := r.withoutConjunctions(piece)
-		if !isNote(words) {
-			words = r.withoutNotes(words, 2)
-		}
+		words, suffix := r.withoutEnds(piece)
 		last := len(parts) - 1
 		switch {
 		case len(words) == 0:
-		case last >= 0 && parts[last].suffix == "" && all(words, in(companies)):
+			r.dropped = append(r.dropped, suffix)
+		case last >= 0 && all(words, in(companies)):
 			parts[last].words[len(parts[last].words)-1] += ","
-			parts[last].words = append(parts[last].words, words...)
-		case last >= 0 && (all(words, in(suffixes)) || all(words, in(companies))):
-			parts[last].suffix, parts[last].setOff = joined(parts[last].suffix, strings.Join(words, " ")), true
+			parts[last].words, parts[last].suffix = append(parts[last].words, words...), joined(parts[last].suffix, suffix)
+		case last >= 0 && isSuffix(words):
+			parts[last].suffix, parts[last].setOff = joined(parts[last].suffix, strings.Join(words, " "), suffix), true
 		case r.started && isNote(words):
-			r.dropped = append(r.dropped, words...)
+			r.dropped = append(r.dropped, strings.Join(words, " "), suffix)
 			if last >= 0 && isYears(words) {
 				parts[last].setOff = true
 			}
 		default:
-			parts, r.started = append(parts, part{words: words}), true
+			parts, r.started = append(parts, part{words: words, suffix: suffix}), true
 		}
 	}
 	return parts
+}
+
+// withoutEnds returns the words of a part without notes after it, and its suffix.
+func (r *reader) withoutEnds(text string) (words []string, suffix string) {
+	words = r.withoutConjunctions(text)
+	for !isNote(words) {
+		words = r.withoutNotes(words)
+		n := len(words) - 1
+		if n < 1 || !suffixes[keyword(words[n])] || isSuffix(words) {
+			break
+		}
+		suffix = joined(words[n], suffix)
+		words = r.withoutConjunctions(strings.Join(words[:n], " "))
+	}
+	return words, suffix
 }
 
 // withoutConjunctions returns the words of a part without signs, "and" and "&" around them.
@@ -58,8 +71,8 @@ func (r *reader) withoutConjunctions(text string) []string {
 	return r.withoutConjunctions(strings.Join(words, " "))
 }
 
-// withoutNotes drops years and roles at the end of a name, where at least as many words are left.
-func (r *reader) withoutNotes(words []string, least int) []string {
+// withoutNotes drops years and roles at the end of a name. A role without a dot can be a family name: David Autor.
+func (r *reader) withoutNotes(words []string) []string {
 	n := len(words)
 	if n < 2 {
 		return words
@@ -68,21 +81,23 @@ func (r *reader) withoutNotes(words []string, least int) []string {
 	switch {
 	case n > 2 && isOthers(words[n-2:]) && !in(others)(words[n-2]):
 		n -= 2
-	case yearRange.MatchString(last), n > least && isRole(last), isEastAsian(words) && (isRole(last) || isOthers(words[n-1:])):
+	case yearRange.MatchString(last), isRole(last) && (n > 2 || strings.HasSuffix(last, ".")), isEastAsian(words) && (isRole(last) || isOthers(words[n-1:])):
 		n--
 	default:
 		return words
 	}
 	r.dropped = append(r.dropped, words[n:]...)
-	return r.withoutNotes(r.withoutConjunctions(strings.Join(words[:n], " ")), least)
+	return r.withoutNotes(r.withoutConjunctions(strings.Join(words[:n], " ")))
 }
 
 // list adds the persons of a text without separators but commas. inverted is true if the text itself shows that they invert.
 func (r *reader) list(parts []part, inverted bool) {
 	n := len(parts)
-	literal := slices.ContainsFunc(parts, func(p part) bool { return isLiteral(p.words) })
-	eastAsian := slices.ContainsFunc(parts, func(p part) bool { return isEastAsian(p.words) })
-	if n == 2 && !literal {
+	some := func(is func([]string) bool) bool {
+		return slices.ContainsFunc(parts, func(p part) bool { return is(p.words) })
+	}
+	isName := n == 2 && !some(isLiteral) && parts[0].isFamily()
+	if isName {
 		r.pairs++
 		if isOneWord(parts[0].words) {
 			r.oneWord++
@@ -92,20 +107,20 @@ func (r *reader) list(parts []part, inverted bool) {
 		}
 	}
 	switch {
-	case inverted || n == 2 && !literal && r.mode != plain:
+	case inverted || isName && r.mode != plain:
 		for i := 0; i < n; i += 2 {
 			r.invert(parts[i], parts[i+1])
 		}
 		return
-	case r.mode == heading && n == 2 && eastAsian: // 村上, 春樹
-		whole := parts[0].with(" ", parts[1])
-		whole.words = r.withoutNotes(whole.words, 1)
-		parts = []part{whole}
-	case r.mode == heading && n > 1 && !eastAsian:
+	case r.mode == heading && n == 2 && some(isEastAsian) && !some(isInstitution): // 村上, 春樹
+		words, suffix := r.withoutEnds(parts[0].text() + " " + parts[1].text())
+		parts = []part{{words: words, suffix: joined(suffix, parts[0].suffix, parts[1].suffix)}}
+	case r.mode == heading && n > 1 && !some(isEastAsian):
+		whole := parts[0]
 		for _, p := range parts[1:] {
-			parts[0] = parts[0].with(", ", p)
+			whole = part{words: strings.Fields(whole.text() + ", " + p.text()), suffix: joined(whole.suffix, p.suffix)}
 		}
-		r.persons = append(r.persons, parts[0].literal())
+		r.persons = append(r.persons, whole.literal())
 		return
 	}
 	for _, p := range parts {
@@ -116,25 +131,32 @@ func (r *reader) list(parts []part, inverted bool) {
 // isInverted reports whether the commas of a text show that family names stand first.
 func isInverted(parts []part) bool {
 	n := len(parts)
-	if n == 0 || n%2 > 0 || slices.ContainsFunc(parts, func(p part) bool { return isLiteral(p.words) }) {
+	if n == 0 || n%2 > 0 {
 		return false
 	}
 	arePairs := true // Smith, J., Doe, R.
 	for i, p := range parts {
-		arePairs = arePairs && all(p.words, isInitial) == (i%2 == 1)
+		first := i%2 == 0
+		if isLiteral(p.words) || first && !p.isFamily() {
+			return false
+		}
+		arePairs = arePairs && first != all(p.words, isInitial)
 	}
-	return arePairs || n == 2 && isOneWord(parts[0].words) && parts[1].isGiven(parts[0].setOff)
+	return arePairs || n == 2 && isFamilyFirst(parts[0], parts[1])
 }
 
-// isGiven reports whether a part is the given names after a comma. setOff is true if a suffix or years follow the family name.
-func (p part) isGiven(setOff bool) bool {
-	last := p.words[len(p.words)-1]
-	return len(p.words) == 1 || isInitial(last) || isLowerParticle(last) || p.setOff || setOff
+// isFamily reports whether a part can be a family name: it is no suffix, and does not end in an initial or a role.
+func (p part) isFamily() bool {
+	last := p.last()
+	return !isInitial(last) && !isRole(last) && !others[keyword(last)] && !isSuffix(p.words)
 }
 
-// with returns both parts as one.
-func (p part) with(separator string, q part) part {
-	return part{words: strings.Fields(p.text() + separator + q.text()), suffix: joined(p.suffix, q.suffix)}
+// isFamilyFirst reports whether one comma divides a family name from given names.
+func isFamilyFirst(family, given part) bool {
+	if isLowerParticle(given.last()) { // Cervantes Saavedra, Miguel de
+		return true
+	}
+	return isOneWord(family.words) && (len(given.words) == 1 || isInitial(given.last()) || family.setOff || given.setOff)
 }
 
 func (p part) literal() Person {
@@ -147,9 +169,10 @@ func (p part) person() Person {
 	if isLiteral(words) || isLowerParticle(words[0]) {
 		return p.literal()
 	}
-	suffix := p.suffix
-	for n := len(words); n > 2 && suffixes[keyword(words[n-1])]; n = len(words) {
-		suffix, words = joined(words[n-1], suffix), words[:n-1]
+	if found := finalInitials.FindStringSubmatch(p.text()); found != nil {
+		if family := (part{words: strings.Fields(found[1])}); isOneWord(family.words) && family.isFamily() {
+			return Person{Given: found[2], Family: found[1], Suffix: p.suffix}
+		}
 	}
 	n := len(words)
 	if n < 2 {
@@ -161,23 +184,23 @@ func (p part) person() Person {
 	}
 	particle := family
 	if joint := words[family]; joint == "y" || joint == "e" { // Ortega y Gasset
-		family, particle = family-1, family-1
+		if family--; family == 0 || family != n-3 {
+			return p.literal()
+		}
+		particle = family
 	}
 	for particle < n-1 && isLowerParticle(words[particle]) {
 		particle++
 	}
-	if family == 0 {
-		return p.literal()
-	}
 	return Person{
 		Given: strings.Join(words[:family], " "), Particle: strings.Join(words[family:particle], " "),
-		Family: strings.Join(words[particle:], " "), Suffix: suffix,
+		Family: strings.Join(words[particle:], " "), Suffix: p.suffix,
 	}
 }
 
 // invert adds a person whose family name stands first.
 func (r *reader) invert(family, given part) {
-	words := r.withoutNotes(family.words, 1)
+	words := family.words
 	i := slices.IndexFunc(words, func(word string) bool { return !isLowerParticle(word) })
 	j := len(given.words)
 	for j > 0 && isLowerParticle(given.words[j-1]) {

@@ -37,6 +37,8 @@ type part struct {
 	setOff bool // a suffix or years followed, after a comma
 }
 
+func (p part) last() string { return p.words[len(p.words)-1] }
+
 func (p part) text() string { return strings.Join(p.words, " ") }
 
 var (
@@ -89,7 +91,7 @@ func (r *reader) withoutBrackets(text string) string {
 		}
 		before, inside, after := text[:start], text[start+1:end], text[end+1:]
 		next := strings.Fields(after)
-		if strings.Trim(before, " ([,;/") == "" && !isEastAsian(next[:min(1, len(next))]) {
+		if strings.Trim(before, " ([,;/") == "" && !isNote(strings.Fields(inside)) && !isEastAsian(next[:min(1, len(next))]) {
 			text = before + inside + after
 			continue
 		}
@@ -98,7 +100,7 @@ func (r *reader) withoutBrackets(text string) string {
 	}
 }
 
-// sides splits a text at "/", "&" and "and". They do not separate beside an institution's word, and in a list of its
+// sides splits a text at "/", "&" and "and". They do not separate next to an institution's word, and in a list of its
 // subjects: Ministry of Agriculture, Fisheries and Food.
 func (r *reader) sides(text string) []string {
 	var sides []string
@@ -110,8 +112,11 @@ func (r *reader) sides(text string) []string {
 			end = found[i+1][0]
 		}
 		before := strings.Split(text[start:at[0]], ",")
-		after, _, _ := strings.Cut(text[at[1]:end], ",")
-		left, right := strings.Fields(before[len(before)-1]), strings.Fields(after)
+		after := strings.Split(text[at[1]:end], ",")
+		left, right := strings.Fields(before[len(before)-1]), strings.Fields(after[0])
+		if len(after) > 1 && all(strings.Fields(after[1]), in(companies)) { // Harper & Row, Inc.
+			right = append(right, strings.Fields(after[1])...)
+		}
 		if text[at[0]] != ',' && (isInstitution(left) || isInstitution(right)) || isSubjects(before, right) {
 			continue
 		}

@@ -49,7 +49,7 @@ var (
 		introduction foreword afterword preface narrator Herausgeber Herausgeberin Übersetzer Übersetzerin Verfasser Verfasserin Mitwirkender
 		auteur éditeur traducteur traductrice illustrateur autor autora coordinador coordinadora ilustrador traductor traductora compilador
 		organizador tradutor autore curatore traduttore illustratore auteur vertaler redacteur redaktor tłumacz překladatel
-		szerkesztő fordító автор редактор переводчик составитель 著 编 編 编著 編著 主编 主編 译 譯 訳 지음 옮김 엮음 تأليف ترجمة تحقيق`)
+		szerkesztő fordító автор редактор переводчик составитель 著 文 绘 絵 画 作 監修 编 編 编著 編著 主编 主編 译 譯 訳 지음 옮김 엮음 تأليف ترجمة تحقيق`)
 	// abbreviations are roles that need their dot and case: Ed is a given name.
 	abbreviations = strings.Fields(`ed. eds. edt. trans. transl. tr. trad. Trad. illus. ill. Ill. comp. coord. Coord. dir. Dir. intro. pref. red. Red. hrsg. Hrsg.
 		hg. Hg. bearb. Bearb. übers. Übers. oprac. tłum. przeł. přel. il. szerk. ford. ред. пер. сост. ил.`)
@@ -61,7 +61,9 @@ var (
 	yearRange  = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
 	yearDigits = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
 	eras       = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
-	initial    = regexp.MustCompile(`^(?:\p{L}\p{M}*\.-?)+(?:\p{Lu}\.?)?$|^\p{Lu}{1,2}$|^\p{Lu}\p{Ll}{1,2}\.$`)
+	// finalInitials match the names of Толстой Л. Н. A Latin name needs two: Christiane F. is a given name.
+	finalInitials = regexp.MustCompile(`^(\pL[^.]*\pL) ((?:\p{Cyrillic}\.[ -]?)+|(?:\p{Lu}\.[ -]?){2,})$`)
+	initial       = regexp.MustCompile(`^(?:\p{L}\p{M}*\.-?)+(?:\p{Lu}\.?)?$|^\p{Lu}{1,2}$|^\p{Lu}\p{Ll}{1,2}\.$`)
 )
 
 func isParticle(word string) bool { return slices.Contains(particles, word) }
@@ -69,6 +71,10 @@ func isParticle(word string) bool { return slices.Contains(particles, word) }
 func isLowerParticle(word string) bool { return isParticle(word) && word == strings.ToLower(word) }
 
 func isInitial(word string) bool { return initial.MatchString(word) && !suffixes[keyword(word)] }
+
+func isSuffix(words []string) bool {
+	return all(words, in(suffixes)) || suffixes[keyword(strings.Join(words, ""))] // Ph. D.
+}
 
 func isRole(word string) bool { return roles[keyword(word)] || slices.Contains(abbreviations, word) }
 
@@ -90,7 +96,7 @@ func isConnected(words []string) bool { return slices.ContainsFunc(words, in(con
 func isEastAsian(words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		return strings.ContainsFunc(word, func(r rune) bool {
-			return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+			return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 		})
 	})
 }
@@ -133,7 +139,7 @@ func withoutSigns(text string) string {
 		end = text
 		text = strings.TrimPrefix(strings.TrimSuffix(strings.Trim(text, " :=/*|"), " -"), "- ")
 	}
-	if text == "-" {
+	if strings.Trim(text, "-. ") == "" {
 		return ""
 	}
 	word, ok := strings.CutSuffix(text[strings.LastIndexAny(text, " -")+1:], ".")
