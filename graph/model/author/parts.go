@@ -46,11 +46,14 @@ func (r *reader) withoutEnds(text string) (words []string, suffix string) {
 	words = r.withoutConjunctions(text)
 	for !isNote(words) {
 		words = r.withoutNotes(words)
-		n := len(words) - 1
-		if n < 1 || !suffixes[keyword(words[n])] || isSuffix(words) {
+		n := len(words)
+		for n > 1 && suffixes[keyword(words[n-1])] {
+			n--
+		}
+		if n == len(words) || isSuffix(words) {
 			break
 		}
-		suffix = joined(words[n], suffix)
+		suffix = joined(strings.Join(words[n:], " "), suffix)
 		words = r.withoutConjunctions(strings.Join(words[:n], " "))
 	}
 	return words, suffix

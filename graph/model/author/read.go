@@ -67,7 +67,7 @@ func read(text string, m mode) *reader {
 		lists = append(lists, r.parts(side))
 	}
 	// Plato, Aristotle and Socrates: one comma that separates, or a name of one word, shows that all commas separate.
-	separated := slices.ContainsFunc(lists, func(parts []part) bool {
+	separated := m != heading && slices.ContainsFunc(lists, func(parts []part) bool {
 		return len(parts) == 1 && len(lists) > 1 && len(parts[0].words) == 1 || len(parts) > 1 && !isInverted(parts)
 	})
 	for _, parts := range lists {

@@ -18,16 +18,16 @@ func set(text string) map[string]bool {
 	return words
 }
 
-// keyword returns a word without case, accents and dots.
+// keyword returns a word without case, accents and signs around it. J.R. is not Jr.
 func keyword(word string) string {
-	return strings.Trim(collate.Fold(strings.ReplaceAll(word, ".", "")), `,:"'`)
+	return strings.Trim(collate.Fold(word), `.,:"'`)
 }
 
 var (
 	// particles precede a family name. A capitalised particle is part of it. Case counts: Ben is a given name.
 	particles = strings.Fields("af al av ben bin bint da dal dalla das de degli del della dello den der des di do dos du e el ibn " +
 		"la las le lo los op 't ten ter van vom von y zu zum zur Da Dal Dalla De Degli Del Della Den Der Des Di Dos Du La Las Le Los Ten Ter Van Von")
-	suffixes  = set("Jr Sr Jnr Snr II III IV Esq PhD")
+	suffixes  = set("Jr Sr Jnr Snr II III IV Esq PhD Ph.D")
 	companies = set("Inc Incorporated Ltd Limited LLC Corp Corporation GmbH plc")
 	// connectives do not occur in the name of a person.
 	connectives  = set("& and for in of the und et für")
@@ -73,7 +73,7 @@ func isLowerParticle(word string) bool { return isParticle(word) && word == stri
 func isInitial(word string) bool { return initial.MatchString(word) && !suffixes[keyword(word)] }
 
 func isSuffix(words []string) bool {
-	return all(words, in(suffixes)) || suffixes[keyword(strings.Join(words, ""))] // Ph. D.
+	return all(words, in(suffixes)) || strings.Join(words, " ") == "Ph. D."
 }
 
 func isRole(word string) bool { return roles[keyword(word)] || slices.Contains(abbreviations, word) }
@@ -101,9 +101,10 @@ func isEastAsian(words []string) bool {
 	})
 }
 
-// isLiteral reports whether a name is not split into parts.
+// isLiteral reports whether a name is not split into parts. A name with a digit is no person's: Studio 54.
 func isLiteral(words []string) bool {
-	return isInstitution(words) || isConnected(words) || isEastAsian(words) || isNote(words)
+	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
+	return isInstitution(words) || isConnected(words) || isEastAsian(words) || isNote(words) || slices.ContainsFunc(words, hasDigit)
 }
 
 // isYears reports whether a part has only years: 1892-1973, b. 1950, 427? B.C.-347? B.C., 12th cent.
