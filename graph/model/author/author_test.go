@@ -143,7 +143,7 @@ var authors = [][2]string{
 	{"1984", "1984"},
 	{"Studio 54, Ann One", "Studio 54 + One|Ann"},
 	{"?", "?"},
-	{strings.Repeat("&", maxBytes+1), strings.Repeat("&", maxBytes+1)},
+	{strings.Repeat("Ann One;", 501), strings.Repeat("Ann One;", 501)}, // longer than maxBytes
 	{",", ""},
 	{" ; ", ""},
 	{"", ""},

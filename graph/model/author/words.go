@@ -70,7 +70,7 @@ func isParticle(word string) bool { return slices.Contains(particles, word) }
 
 func isLowerParticle(word string) bool { return isParticle(word) && word == strings.ToLower(word) }
 
-func isInitial(word string) bool { return initial.MatchString(word) && !suffixes[keyword(word)] }
+func isInitial(word string) bool { return initial.MatchString(word) }
 
 func isSuffix(words []string) bool {
 	return all(words, in(suffixes)) || strings.Join(words, " ") == "Ph. D."
