@@ -248,6 +248,8 @@ func TestColumn(t *testing.T) {
 		{[]string{"Plato, Walter Hamilton"}, false},
 		{[]string{"Ann One", "Martin Luther King, Jr.", "Random House, Inc.", "村上, 春樹", "A, B, C"}, false},
 		{[]string{"", ","}, false},
+		{[]string{"Пушкин, Александр Сергеевич", "Толстой, Лев Николаевич", "Чехов, Антон Павлович"}, true},
+		{[]string{"محفوظ، نجيب"}, true},
 		// 7 of 10, and 6 of 10
 		{append(slices.Repeat([]string{"Smith, John"}, 7), "Ann One, Bob Two", "Ann One, Bob Two", "Ann One, Bob Two"), true},
 		{append(slices.Repeat([]string{"Smith, John"}, 6), "Ann One, Bob Two", "Ann One, Bob Two", "Ann One, Bob Two", "Ann One, Bob Two"), false},
