@@ -129,6 +129,7 @@ var authors = [][2]string{
 	{"Doe, Jane, joint author; Roe, Richard, ill.", "Doe|Jane + Roe|Richard"},
 	{"Doe, Jane, editor and translator", "Doe|Jane"},
 	{"Ann One et al.", "One|Ann"},
+	{"Ann One, Al", "One|Ann + Al"},
 	{"Ann One and others", "One|Ann"},
 	{"Sheeran, Ed", "Sheeran|Ed"},
 	{"David Autor", "Autor|David"},

@@ -82,7 +82,7 @@ func (r *reader) withoutNotes(words []string) []string {
 	}
 	last := words[n-1]
 	switch {
-	case n > 2 && isOthers(words[n-2:]) && !in(others)(words[n-2]):
+	case n > 2 && isOthers(words[n-2:]):
 		n -= 2
 	case yearRange.MatchString(last), isRole(last) && (n > 2 || strings.HasSuffix(last, ".")), isEastAsian(words) && (isRole(last) || isOthers(words[n-1:])):
 		n--
@@ -148,10 +148,10 @@ func isInverted(parts []part) bool {
 	return arePairs || n == 2 && isFamilyFirst(parts[0], parts[1])
 }
 
-// isFamily reports whether a part can be a family name: it is no suffix, and does not end in an initial or a role.
+// isFamily reports whether a part can be a family name: it is no suffix, and does not end in an initial or a note.
 func (p part) isFamily() bool {
 	last := p.last()
-	return !isInitial(last) && !isRole(last) && !others[keyword(last)] && !isSuffix(p.words)
+	return !isInitial(last) && !isRole(last) && !others[keyword(last)] && !slices.Contains(afterJoiner, last) && !isSuffix(p.words)
 }
 
 // isFamilyFirst reports whether one comma divides a family name from given names.

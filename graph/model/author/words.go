@@ -33,7 +33,7 @@ var (
 	connectives  = set("& and for in of the und et für")
 	conjunctions = set("& and")
 	institutions = set(`Academy Agency Association Authority Board Bureau Center Centre Club College Commission Committee Company Conference
-		Council Department Editors Federation Foundation Government Group Institute Institution Laboratory Library Ministry Museum Nations Office
+		Council Department Editors Federation Foundation Government Group Institute Institution International Laboratory Library Ministry Museum National Nations Office
 		Organisation Organization Publications Publishers Publishing Service Society Staff Team University
 		Akademie Amt Bibliothek Bundesamt Gesellschaft Hochschule Institut Ministerium Redaktion Stiftung Universität Verband Verein Verlag
 		Académie Bibliothèque Collectif Comité Conseil Éditions Fondation Ministère Musée Société Université
@@ -53,14 +53,15 @@ var (
 	// abbreviations are roles that need their dot and case: Ed is a given name.
 	abbreviations = strings.Fields(`ed. eds. edt. trans. transl. tr. trad. Trad. illus. ill. Ill. comp. coord. Coord. dir. Dir. intro. pref. red. Red. hrsg. Hrsg.
 		hg. Hg. bearb. Bearb. übers. Übers. oprac. tłum. przeł. přel. il. szerk. ford. ред. пер. сост. ил.`)
-	others     = set("al others otros outros altri autres kol др andere 等")
-	joiners    = set("et and & y e i и a und en")
-	yearWords  = set("b d fl c ca cca circa born died active approximately BC AD BCE CE cent century v př kr Chr geb gest um род ум г гг в")
-	yearSigns  = regexp.MustCompile(`[-–—?.\s]+`)
-	yearNumber = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
-	yearRange  = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
-	yearDigits = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
-	eras       = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
+	others      = set("others otros outros altri autres andere 等")
+	afterJoiner = strings.Fields("al al. kol. др.") // et al.
+	joiners     = set("et and & y e i и a und en")
+	yearWords   = set("b d fl c ca cca circa born died active approximately BC AD BCE CE cent century v př kr Chr geb gest um род ум г гг в")
+	yearSigns   = regexp.MustCompile(`[-–—?.\s]+`)
+	yearNumber  = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
+	yearRange   = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
+	yearDigits  = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
+	eras        = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
 	// finalInitials match the names of Толстой Л. Н. A Latin name needs two: Christiane F. is a given name.
 	finalInitials = regexp.MustCompile(`^(\pL[^.]*\pL) ((?:\p{Cyrillic}\.[ -]?)+|(?:\p{Lu}\.[ -]?){2,})$`)
 	initial       = regexp.MustCompile(`^(?:\p{L}\p{M}*\.-?)+(?:\p{Lu}\.?)?$|^\p{Lu}{1,2}$|^\p{Lu}\p{Ll}{1,2}\.$`)
@@ -119,7 +120,8 @@ func isYears(words []string) bool {
 
 // isOthers reports whether a part stands for persons without names: et al., and others.
 func isOthers(words []string) bool {
-	return slices.ContainsFunc(words, in(others)) && all(words, func(word string) bool { return others[keyword(word)] || joiners[keyword(word)] })
+	n := len(words) - 1
+	return n >= 0 && all(words[:n], in(joiners)) && (others[keyword(words[n])] || n > 0 && slices.Contains(afterJoiner, words[n]))
 }
 
 // isNote reports whether a part is about the name before it.
