@@ -8,14 +8,10 @@ import (
 // parts splits a text at its commas. Suffixes go to the part before them, years and roles go.
 func (r *reader) parts(text string) []part {
 	pieces := strings.Split(text, ",")
-	if last := len(pieces) - 1; last > 0 { // the subjects of an institution: see sides
-		words := strings.Fields(pieces[last])
-		if i := slices.IndexFunc(pieces, func(piece string) bool { return isInstitution(strings.Fields(piece)) }); i >= 0 && i < last &&
-			slices.ContainsFunc(words, in(conjunctions)) && !isInstitution(words) && isSubjects(pieces[i:last], words[len(words)-1:]) {
-			parts := r.parts(strings.Join(pieces[:i], ","))
-			r.started = true
-			return append(parts, part{words: strings.Fields(strings.Join(pieces[i:], ","))})
-		}
+	if i := subjects(pieces); i >= 0 {
+		parts := r.parts(strings.Join(pieces[:i], ","))
+		r.started = true
+		return append(parts, part{words: strings.Fields(strings.Join(pieces[i:], ","))})
 	}
 	var parts []part
 	for _, piece := range pieces {
@@ -84,7 +80,8 @@ func (r *reader) withoutNotes(words []string) []string {
 	switch {
 	case n > 2 && isOthers(words[n-2:]):
 		n -= 2
-	case yearRange.MatchString(last), isRole(last) && (n > 2 || strings.HasSuffix(last, ".")), isEastAsian(words) && (isRole(last) || isOthers(words[n-1:])):
+	case yearRange.MatchString(last), isRole(last) && (n > 2 || strings.HasSuffix(last, ".")),
+		isEastAsian(words) && (isRole(last) || isOthers(words[n-1:])):
 		n--
 	default:
 		return words
@@ -93,7 +90,7 @@ func (r *reader) withoutNotes(words []string) []string {
 	return r.withoutNotes(r.withoutConjunctions(strings.Join(words[:n], " ")))
 }
 
-// list adds the persons of a text without separators but commas. inverted is true if the text itself shows that they invert.
+// list adds the persons of a text without separators but commas. inverted is true if the text shows that they invert.
 func (r *reader) list(parts []part, inverted bool) {
 	n := len(parts)
 	some := func(is func([]string) bool) bool {
@@ -151,7 +148,8 @@ func isInverted(parts []part) bool {
 // isFamily reports whether a part can be a family name: it is no suffix, and does not end in an initial or a note.
 func (p part) isFamily() bool {
 	last := p.last()
-	return !isInitial(last) && !isRole(last) && !others[keyword(last)] && !slices.Contains(afterJoiner, last) && !isSuffix(p.words)
+	return !isInitial(last) && !isRole(last) && !isSuffix(p.words) &&
+		!others[keyword(last)] && !slices.Contains(afterJoiner, last)
 }
 
 // isFamilyFirst reports whether one comma divides a family name from given names.

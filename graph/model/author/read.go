@@ -15,8 +15,8 @@ const (
 	heading             // one comma inverts, a name with more is a literal
 )
 
-// maxBytes are the bytes of the longest author that a book may have. A longer text is one literal, because reading takes
-// time by the square of the length.
+// maxBytes are the bytes of the longest author that a book may have. A longer text is one literal, because reading
+// takes time by the square of the length.
 const maxBytes = 4_000
 
 // reader reads one text.
@@ -42,7 +42,8 @@ func (p part) last() string { return p.words[len(p.words)-1] }
 func (p part) text() string { return strings.Join(p.words, " ") }
 
 var (
-	signs        = strings.NewReplacer("，", ",", "、", ",", "،", ",", "；", ";", "؛", ";", "／", "/", "＆", "&", "（", "(", "）", ")", "［", "[", "］", "]", "【", "[", "】", "]")
+	signs = strings.NewReplacer("，", ",", "、", ",", "،", ",", "；", ";", "؛", ";", "／", "/", "＆", "&",
+		"（", "(", "）", ")", "［", "[", "］", "]", "【", "[", "】", "]")
 	openBrackets = strings.NewReplacer("(", "", "[", "")
 	conjunction  = regexp.MustCompile(`(?i)(?:,| ) *(?:and|&) |/`)
 )
@@ -90,8 +91,9 @@ func (r *reader) withoutBrackets(text string) string {
 			continue
 		}
 		before, inside, after := text[:start], text[start+1:end], text[end+1:]
+		isStart := strings.Trim(before, " ([,;/") == ""
 		next := strings.Fields(after)
-		if strings.Trim(before, " ([,;/") == "" && !isNote(strings.Fields(inside)) && !isEastAsian(next[:min(1, len(next))]) {
+		if isStart && !isNote(strings.Fields(inside)) && !isEastAsian(next[:min(1, len(next))]) {
 			text = before + inside + after
 			continue
 		}
@@ -137,4 +139,18 @@ func isSubjects(before []string, last []string) bool {
 		last = words
 	}
 	return false
+}
+
+// subjects returns the index of an institution whose list of subjects sides has left whole, or -1.
+func subjects(pieces []string) int {
+	last := len(pieces) - 1
+	words := strings.Fields(pieces[last])
+	if !slices.ContainsFunc(words, in(conjunctions)) || isInstitution(words) {
+		return -1
+	}
+	i := slices.IndexFunc(pieces, func(piece string) bool { return isInstitution(strings.Fields(piece)) })
+	if i >= 0 && isSubjects(pieces[i:last], words[len(words)-1:]) {
+		return i
+	}
+	return -1
 }

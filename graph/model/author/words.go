@@ -25,43 +25,57 @@ func keyword(word string) string {
 
 var (
 	// particles precede a family name. A capitalised particle is part of it. Case counts: Ben is a given name.
-	particles = strings.Fields("af al av ben bin bint da dal dalla das de degli del della dello den der des di do dos du e el ibn " +
-		"la las le lo los op 't ten ter van vom von y zu zum zur Da Dal Dalla De Degli Del Della Den Der Des Di Dos Du La Las Le Los Ten Ter Van Von")
+	particles = strings.Fields(`af al av ben bin bint da dal dalla das de degli del della dello den der des di do
+		dos du e el ibn la las le lo los op 't ten ter van vom von y zu zum zur Da Dal
+		Dalla De Degli Del Della Den Der Des Di Dos Du La Las Le Los Ten Ter Van Von`)
 	suffixes  = set("Jr Sr Jnr Snr II III IV Esq PhD Ph.D")
 	companies = set("Inc Incorporated Ltd Limited LLC Corp Corporation GmbH plc")
 	// connectives do not occur in the name of a person.
 	connectives  = set("& and for in of the und et für")
 	conjunctions = set("& and")
-	institutions = set(`Academy Agency Association Authority Board Bureau Center Centre Club College Commission Committee Company Conference
-		Council Department Editors Federation Foundation Government Group Institute Institution International Laboratory Library Ministry Museum National Nations Office
+	institutions = set(`Academy Agency Association Authority Board Bureau Center Centre Club College Commission
+		Committee Company Conference
+		Council Department Editors Federation Foundation Government Group Institute Institution International
+		Laboratory Library Ministry Museum National Nations Office
 		Organisation Organization Publications Publishers Publishing Service Society Staff Team University
-		Akademie Amt Bibliothek Bundesamt Gesellschaft Hochschule Institut Ministerium Redaktion Stiftung Universität Verband Verein Verlag
+		Akademie Amt Bibliothek Bundesamt Gesellschaft Hochschule Institut Ministerium Redaktion Stiftung
+		Universität Verband Verein Verlag
 		Académie Bibliothèque Collectif Comité Conseil Éditions Fondation Ministère Musée Société Université
-		Academia Asociación Biblioteca Centro Colegio Consejo Editorial Fundación Grupo Instituto Ministerio Museo Sociedad Universidad
+		Academia Asociación Biblioteca Centro Colegio Consejo Editorial Fundación Grupo Instituto Ministerio Museo
+		Sociedad Universidad
 		Associação Editora Fundação Ministério Museu Sociedade Universidade
 		Accademia Associazione Fondazione Gruppo Istituto Ministero Società Università
 		Bibliotheek Instituut Ministerie Stichting Universiteit Uitgeverij Vereniging
-		Akademia Biblioteka Fundacja Instytut Ministerstwo Muzeum Stowarzyszenie Towarzystwo Uniwersytet Wydawnictwo
-		Knihovna Ministerstvo Nakladatelství Společnost Univerzita Ústav Egyetem Intézet Kiadó Könyvtár Minisztérium Múzeum Társaság
+		Akademia Biblioteka Fundacja Instytut Ministerstwo Muzeum Stowarzyszenie Towarzystwo Uniwersytet
+		Wydawnictwo
+		Knihovna Ministerstvo Nakladatelství Společnost Univerzita Ústav Egyetem Intézet Kiadó Könyvtár
+		Minisztérium Múzeum Társaság
 		Академия Библиотека Издательство Институт Министерство Музей Общество Университет جامعة معهد وزارة مؤسسة`)
 	// roles are whole words. A name can be one of them only as the last of two words.
-	roles = set(`author authors coauthor joint editor editors translator translators illustrator illustrators compiler adapter contributor
-		introduction foreword afterword preface narrator Herausgeber Herausgeberin Übersetzer Übersetzerin Verfasser Verfasserin Mitwirkender
-		auteur éditeur traducteur traductrice illustrateur autor autora coordinador coordinadora ilustrador traductor traductora compilador
-		organizador tradutor autore curatore traduttore illustratore auteur vertaler redacteur redaktor tłumacz překladatel
-		szerkesztő fordító автор редактор переводчик составитель 著 文 绘 絵 画 作 監修 编 編 编著 編著 主编 主編 译 譯 訳 지음 옮김 엮음 تأليف ترجمة تحقيق`)
+	roles = set(`author authors coauthor joint editor editors translator translators illustrator illustrators
+		compiler adapter contributor
+		introduction foreword afterword preface narrator Herausgeber Herausgeberin Übersetzer Übersetzerin
+		Verfasser Verfasserin Mitwirkender
+		auteur éditeur traducteur traductrice illustrateur autor autora coordinador coordinadora ilustrador
+		traductor traductora compilador
+		organizador tradutor autore curatore traduttore illustratore auteur vertaler redacteur redaktor tłumacz
+		překladatel
+		szerkesztő fordító автор редактор переводчик составитель 著 绘 絵 監修 编 編 编著 編著 主编 主編 译 譯 訳 지음 옮김 엮음 تأليف
+		ترجمة تحقيق`)
 	// abbreviations are roles that need their dot and case: Ed is a given name.
-	abbreviations = strings.Fields(`ed. eds. edt. trans. transl. tr. trad. Trad. illus. ill. Ill. comp. coord. Coord. dir. Dir. intro. pref. red. Red. hrsg. Hrsg.
+	abbreviations = strings.Fields(`ed. eds. edt. trans. transl. tr. trad. Trad. illus. ill. Ill. comp. coord.
+		Coord. dir. Dir. intro. pref. red. Red. hrsg. Hrsg.
 		hg. Hg. bearb. Bearb. übers. Übers. oprac. tłum. przeł. přel. il. szerk. ford. ред. пер. сост. ил.`)
 	others      = set("others otros outros altri autres andere 等")
 	afterJoiner = strings.Fields("al al. kol. др.") // et al.
 	joiners     = set("et and & y e i и a und en")
-	yearWords   = set("b d fl c ca cca circa born died active approximately BC AD BCE CE cent century v př kr Chr geb gest um род ум г гг в")
-	yearSigns   = regexp.MustCompile(`[-–—?.\s]+`)
-	yearNumber  = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
-	yearRange   = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
-	yearDigits  = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
-	eras        = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
+	yearWords   = set(`b d fl c ca cca circa born died active approximately BC AD BCE CE cent century v př kr Chr
+		geb gest um род ум г гг в`)
+	yearSigns  = regexp.MustCompile(`[-–—?.\s]+`)
+	yearNumber = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
+	yearRange  = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
+	yearDigits = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
+	eras       = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
 	// finalInitials match the names of Толстой Л. Н. A Latin name needs two: Christiane F. is a given name.
 	finalInitials = regexp.MustCompile(`^(\pL[^.]*\pL) ((?:\p{Cyrillic}\.[ -]?)+|(?:\p{Lu}\.[ -]?){2,})$`)
 	initial       = regexp.MustCompile(`^(?:\p{L}\p{M}*\.-?)+(?:\p{Lu}\.?)?$|^\p{Lu}{1,2}$|^\p{Lu}\p{Ll}{1,2}\.$`)
@@ -105,7 +119,8 @@ func isEastAsian(words []string) bool {
 // isLiteral reports whether a name is not split into parts. A name with a digit is no person's: Studio 54.
 func isLiteral(words []string) bool {
 	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
-	return isInstitution(words) || isConnected(words) || isEastAsian(words) || isNote(words) || slices.ContainsFunc(words, hasDigit)
+	return isInstitution(words) || isConnected(words) || isEastAsian(words) || isNote(words) ||
+		slices.ContainsFunc(words, hasDigit)
 }
 
 // isYears reports whether a part has only years: 1892-1973, b. 1950, 427? B.C.-347? B.C., 12th cent.
@@ -121,7 +136,8 @@ func isYears(words []string) bool {
 // isOthers reports whether a part stands for persons without names: et al., and others.
 func isOthers(words []string) bool {
 	n := len(words) - 1
-	return n >= 0 && all(words[:n], in(joiners)) && (others[keyword(words[n])] || n > 0 && slices.Contains(afterJoiner, words[n]))
+	return n >= 0 && all(words[:n], in(joiners)) &&
+		(others[keyword(words[n])] || n > 0 && slices.Contains(afterJoiner, words[n]))
 }
 
 // isNote reports whether a part is about the name before it.
