@@ -26,7 +26,7 @@ var (
 // versionedBooks are books and the revision of the statement that read them.
 type versionedBooks struct {
 	books []*model.Book
-	at    model.Revision // unknownRevision without books
+	at    model.Revision // model.NoRevision without books
 }
 
 // BooksByID is like Books.ByID. Concurrent calls share a statement.
@@ -34,12 +34,12 @@ func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*mode
 	if s.tx != nil {
 		return s.Books.ByID(ctx, ids)
 	}
-	since, _ := s.Known()
+	before, _ := s.Known()
 	found, err := s.store.sharedBooksByID(ctx, ids)
 	if err != nil {
 		return nil, fault.Translate(err)
 	}
-	s.recordStatement(found.at, since)
+	s.recordStatement(found.at, before)
 	return found.books, nil
 }
 
@@ -98,7 +98,7 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book
 	return created.book, created.reference, fault.Translate(err)
 }
 
-// newBookRequest is a new book and the actor to log.
+// newBookRequest is a new book and the actor to log, which a batch needs: a single INSERT takes it from ctx.
 type newBookRequest struct {
 	*model.CreateBookInput
 	actor string

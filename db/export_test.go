@@ -43,7 +43,7 @@ func Prepared(s *Store) int { return s.readPool.Prepared() }
 
 // RecordOpenRead records a read that saw the revision since or a later one.
 func (s *Snapshot) RecordOpenRead(since int64) {
-	s.recordStatement(unknownRevision, model.Revision{Catalogue: since})
+	s.recordStatement(model.NoRevision, model.Revision{Catalogue: since})
 }
 
 // CloseHealth closes the idle connection of Checks.

@@ -175,10 +175,10 @@ func TestReadsDoNotWaitForWriters(t *testing.T) {
 // transaction, and on a replica. No tick was made meanwhile, but the history ends at the row's version.
 func TestHistoryHasNewestChange(t *testing.T) {
 	t.Parallel()
-	read := func(t *testing.T, s *db.Store, id model.ID, expensive bool, between func(*db.Snapshot)) {
+	read := func(t *testing.T, s *db.Store, id model.ID, mayUseReplica bool, between func(*db.Snapshot)) {
 		t.Helper()
 		var version, newest int64
-		check(t, s.Read(t.Context(), nil, expensive, func(ctx context.Context, snapshot *db.Snapshot) error {
+		check(t, s.Read(t.Context(), model.NoRevision, mayUseReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 			books, err := snapshot.Books.ByID(ctx, []model.ID{id})
 			if err != nil {
 				return err

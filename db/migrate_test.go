@@ -14,6 +14,7 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/doctor"
 	"library-catalogue/db/schema"
 	"library-catalogue/graph/model"
 )
@@ -118,6 +119,26 @@ func TestMissingField(t *testing.T) {
 		if err := s.Migrate(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%v\nwant\n%s", err, want)
 		}
+	})
+}
+
+// TestMissingTrigger takes from the schema a trigger that follows from the fields. A migration does not make it again,
+// and the examination repairs it.
+func TestMissingTrigger(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		name, statement := "books_log_change", `DROP TRIGGER books_log_change ON books`
+		if isSQLite(url) {
+			name, statement = "books_stamp", `DROP TRIGGER books_stamp`
+		}
+		exec(t, program, statement)
+		want := "the trigger " + name + " does not match the fields: run catalogue db doctor --fix"
+		if err := s.Migrate(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("%v\nwant\n%s", err, want)
+		}
+		must[*doctor.Report](t)(doctor.Examine(t.Context(), url, true))
+		check(t, s.Migrate(t.Context()))
 	})
 }
 

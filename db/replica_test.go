@@ -83,7 +83,7 @@ func (p *replicated) connect(url string) *sql.DB {
 func (p *replicated) names(before func(run int, snapshot *db.Snapshot)) (names string, replica bool, err error) {
 	ctx, record := stats.With(p.t.Context())
 	runs := 0
-	err = p.Read(ctx, nil, true, func(ctx context.Context, snapshot *db.Snapshot) error {
+	err = p.Read(ctx, model.NoRevision, true, func(ctx context.Context, snapshot *db.Snapshot) error {
 		if runs++; before != nil {
 			before(runs, snapshot)
 		}
@@ -120,7 +120,7 @@ func TestReplica(t *testing.T) {
 	p.caughtUp()
 	p.wantNames("The Hobbit;", true)
 	ctx, record := stats.With(t.Context())
-	check(t, p.Read(ctx, nil, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+	check(t, p.Read(ctx, model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) error {
 		return second(snapshot.Books.Count(ctx, model.Selection{}))
 	}))
 	if record.Replica() {
@@ -305,7 +305,7 @@ func TestWithoutPrimary(t *testing.T) {
 			for {
 				ctx, record := stats.With(t.Context())
 				name := ""
-				err := p.Read(ctx, nil, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+				err := p.Read(ctx, model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) error {
 					books, err := snapshot.Books.Page(ctx, &model.Page{Limit: 1})
 					if err == nil {
 						name = books[0].Name

@@ -43,7 +43,7 @@ func revisionTargets(at *model.Revision) []any { return []any{&at.Catalogue, &at
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	ctx, _ = stats.With(ctx)
 	if s.replicas.ServesAll() {
-		return unknownRevision, model.ErrNoPrimary
+		return model.NoRevision, model.ErrNoPrimary
 	}
 	r, err := s.sharedRevision(ctx)
 	return r, fault.Translate(err)

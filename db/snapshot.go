@@ -36,18 +36,15 @@ type Snapshot struct {
 
 	mu        sync.Mutex
 	reads     int
-	latest    model.Revision // latest known revision, or unknownRevision
+	latest    model.Revision // latest known revision, or model.NoRevision
 	low, high int64          // range of the revisions of all reads
 	// highUnknown means that a read saw low or a later revision.
 	highUnknown bool
 	reference   *int64 // revision of genres and categories from RecordReference, or nil
 }
 
-// unknownRevision is less than every revision.
-var unknownRevision = model.Revision{Catalogue: -1, Reference: -1}
-
 func (s *Store) newSnapshot(t *tx) *Snapshot {
-	r := &Snapshot{store: s, tx: t, latest: unknownRevision}
+	r := &Snapshot{store: s, tx: t, latest: model.NoRevision}
 	r.Books = reader[model.Book]{r, &books}
 	r.Genres = reader[model.Genre]{r, &genres}
 	r.Categories = reader[model.Category]{r, &categories}
@@ -59,19 +56,17 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 
 // Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction
 // as long as the revision stays the same. If the revision changes, fn runs a second time, in a
-// transaction. since is a revision already read for the same request, or nil. If expensive is true,
+// transaction. known is a revision already read for the same request, or model.NoRevision. If mayUseReplica is true,
 // fn runs on a replica, if one has every commit from before the call. If that fails, fn runs again on
 // the primary.
-func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context, *Snapshot) error) error {
-	if expensive || s.replicas.ServesAll() {
+func (s *Store) Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(context.Context, *Snapshot) error) error {
+	if mayUseReplica || s.replicas.ServesAll() {
 		if served, err := s.readReplica(ctx, fn); served {
 			return err
 		}
 	}
 	snapshot := s.newSnapshot(nil)
-	if since != nil {
-		snapshot.latest = *since
-	}
+	snapshot.latest = known
 	if err := snapshot.check(ctx, fn(ctx, snapshot)); !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
@@ -83,7 +78,7 @@ func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool,
 func (s *Store) ReadBack(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
 	t := txOf(ctx)
 	if t == nil {
-		return s.Read(ctx, nil, false, fn)
+		return s.Read(ctx, model.NoRevision, false, fn)
 	}
 	for attempt := 1; ; attempt++ {
 		snapshot := s.newSnapshot(t)
@@ -186,7 +181,7 @@ func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
 	defer s.mu.Unlock()
 	if s.reads == 0 || s.highUnknown {
 		at := s.latest
-		if s.highUnknown || at == unknownRevision {
+		if s.highUnknown || !at.IsKnown() {
 			var err error
 			if at, err = s.refresh(ctx); err != nil {
 				return 0, err
@@ -206,7 +201,7 @@ func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
 func (s *Snapshot) Latest(ctx context.Context) (model.Revision, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.latest != unknownRevision {
+	if s.latest.IsKnown() {
 		return s.latest, nil
 	}
 	return s.refresh(ctx)
@@ -216,7 +211,7 @@ func (s *Snapshot) Latest(ctx context.Context) (model.Revision, error) {
 func (s *Snapshot) Known() (model.Revision, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.latest, s.latest != unknownRevision
+	return s.latest, s.latest.IsKnown()
 }
 
 // refresh reads the current revision. The caller holds the lock.
@@ -253,15 +248,15 @@ func (s *Snapshot) record(at int64, open bool) {
 }
 
 // recordStatement records a statement that saw revision at. If at is unknown, the statement saw
-// since or a later revision.
-func (s *Snapshot) recordStatement(at, since model.Revision) {
-	if at != unknownRevision {
+// before or a later revision.
+func (s *Snapshot) recordStatement(at, before model.Revision) {
+	if at.IsKnown() {
 		s.RecordRead(at)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.record(since.Catalogue, true)
+	s.record(before.Catalogue, true)
 }
 
 // readStmt is a SELECT and its arguments.
@@ -279,7 +274,7 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 	if s.tx == nil && !s.store.started.Load() {
 		return fault.Unavailable(errNotStarted)
 	}
-	since, _ := s.Known()
+	before, _ := s.Known()
 	begun := time.Now()
 	defer func() { s.store.record(ctx, q.text, begun, err) }()
 	h := stmt.Handle(s.store.readPool)
@@ -296,7 +291,7 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 		if s.tx != nil && s.tx.ended {
 			return fault.Translate(sql.ErrTxDone)
 		}
-		at = unknownRevision
+		at = model.NoRevision
 		rows, err := h.QueryContext(ctx, q.text, q.args...)
 		if err == nil {
 			err = scanAll(rows, &at, scan())
@@ -312,7 +307,7 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 		}
 	}
 	if s.tx == nil || !s.tx.readOnly {
-		s.recordStatement(at, since)
+		s.recordStatement(at, before)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 			"another error":                {[]reads{closed(0), closed(1), fails(mine)}, 1, mine},
 		} {
 			runs := 0
-			err := s.Read(t.Context(), nil, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+			err := s.Read(t.Context(), model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) error {
 				now := must[model.Revision](t)(s.Revision(t.Context())).Catalogue
 				if runs++; snapshot.InTransaction() != (runs > 1) {
 					t.Errorf("%s: run %d in a transaction: %t", name, runs, snapshot.InTransaction())
@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		err := s.Read(ctx, nil, false, func(_ context.Context, snapshot *db.Snapshot) error {
+		err := s.Read(ctx, model.NoRevision, false, func(_ context.Context, snapshot *db.Snapshot) error {
 			snapshot.RecordOpenRead(0)
 			snapshot.RecordOpenRead(0)
 			cancel()
@@ -98,21 +98,21 @@ func TestSnapshotRevision(t *testing.T) {
 			return second(snapshot.Books.Page(ctx, &model.Page{Limit: 1}))
 		}
 		for name, tt := range map[string]struct {
-			since *model.Revision
+			known model.Revision
 			reads []func(context.Context, *db.Snapshot) error
 			want  int64
 			err   error
 		}{
-			"nothing known":            {nil, nil, now.Catalogue, nil},
-			"the caller knows":         {&old, nil, old.Catalogue, nil},
-			"what was read":            {&old, []func(context.Context, *db.Snapshot) error{page}, now.Catalogue, nil},
-			"what was read, unknowing": {nil, []func(context.Context, *db.Snapshot) error{page, page}, now.Catalogue, nil},
-			"reads that differ": {nil, []func(context.Context, *db.Snapshot) error{page, func(_ context.Context, s *db.Snapshot) error {
+			"nothing known":            {model.NoRevision, nil, now.Catalogue, nil},
+			"the caller knows":         {old, nil, old.Catalogue, nil},
+			"what was read":            {old, []func(context.Context, *db.Snapshot) error{page}, now.Catalogue, nil},
+			"what was read, unknowing": {model.NoRevision, []func(context.Context, *db.Snapshot) error{page, page}, now.Catalogue, nil},
+			"reads that differ": {model.NoRevision, []func(context.Context, *db.Snapshot) error{page, func(_ context.Context, s *db.Snapshot) error {
 				s.RecordRead(old)
 				return nil
 			}}, 0, model.ErrSnapshotChanged},
 		} {
-			_ = s.Read(t.Context(), tt.since, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+			_ = s.Read(t.Context(), tt.known, false, func(ctx context.Context, snapshot *db.Snapshot) error {
 				for _, read := range tt.reads {
 					if err := read(ctx, snapshot); err != nil {
 						t.Error(err)

@@ -84,7 +84,7 @@ func TestBrokenInTheMiddle(t *testing.T) {
 // importBytes imports a file.
 func importBytes(t *testing.T, data []byte, strict bool) (counts Counts, kind string, err error) {
 	t.Helper()
-	file, err := survey(t, data, Options{})
+	file, err := surveyOf(t, data, Options{})
 	if err != nil {
 		return Counts{}, "", err
 	}

@@ -2,9 +2,9 @@ package importer
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +13,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
+	"library-catalogue/importer/survey"
 )
 
 // foldName returns a column's name without case, accents, spaces and punctuation.
@@ -28,54 +29,108 @@ func foldName(name string) string {
 // columns maps fields to the indexes of their columns in a header. In each row the first column with a value counts.
 type columns map[string][]int
 
+// joined is the least index of a column that joins two others, which hold the given and the family names of persons.
+const joined = 1 << 20
+
+// chooser finds the columns of the fields.
+type chooser struct {
+	header   []string
+	profiles []*survey.Profile // by column; nil: only the names are known
+	options  Options
+
+	found      columns
+	joins      [][2]int         // of the indexes from joined: given names, family names
+	candidates map[string][]int // by field without a column: columns that may be it, best first
+}
+
 // otherThing matches a part of a dotted name that is not the book: its title or year is not the book's.
 var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
 
-// findColumns finds the columns of each field: by the name in asked, else by the field's own name, and if a required
-// field is missing, also by other usual names. A field with the asked name "" has no column.
-func findColumns(header []string, o Options) (found columns, err error) {
-	asked := o.Columns
-	found = columns{}
-	folded, last := make([]string, len(header)), make([]string, len(header))
-	for i, name := range header {
-		folded[i] = foldName(name)
-		if dot := strings.LastIndexByte(name, '.'); dot > 0 && !otherThing.MatchString(name[:dot]) { // volumeInfo.title
-			if last[i] = foldName(name[dot:]); last[i] == "name" {
-				last[i] = "" // also of persons and shops
-			}
-		}
-	}
-	find := func(field, name string) {
-		i := slices.Index(header, name)
-		in, sought := header, name
-		if i < 0 {
-			in, sought = folded, foldName(name)
-			i = slices.Index(in, sought)
-		}
-		switch {
-		case i < 0 || sought == "":
-		case slices.Contains(in[i+1:], sought):
-			err = fmt.Errorf("there are two columns %q", Printable(header[i]))
-		default:
-			found[field] = []int{i}
-		}
-	}
-	isGuessed := func(field string) bool { _, isAsked := asked[field]; return !isAsked }
+// choose finds the columns of each field: by the name in the options, else by the field's own name, and if a required
+// field is missing, also by other names (survey.NamePoints). Cells that are no values of a field refute a name. A field
+// with the name "" in the options has no column.
+func (c *chooser) choose() {
+	c.found, c.candidates = columns{}, map[string][]int{}
 	complete := true
 	for _, field := range model.ImportFields {
-		name := field
-		if !isGuessed(field) {
-			name = asked[field]
+		name, isGiven := c.options.Columns[field]
+		if !isGiven {
+			name = field
 		}
-		if find(field, name); err != nil {
-			return nil, err
+		c.found[field] = c.named(name)
+		if c.found[field] == nil {
+			delete(c.found, field)
+			complete = complete && (isGiven || model.ImportField(field).Nullable)
 		}
-		complete = complete && (found[field] != nil || !isGuessed(field) || model.ImportField(field).Nullable)
 	}
 	if !complete {
-		found.guess(folded, last, isGuessed, o.Defaults)
+		c.guess()
 	}
-	return found, nil
+	c.findCandidates()
+}
+
+// named returns the columns with a name, in order. Name#2 is the second of several, #3 the third column of all, and
+// First+Last the join of two.
+func (c *chooser) named(name string) (found []int) {
+	if name == "" {
+		return nil
+	}
+	sought := foldName(name)
+	for _, isEqual := range []func(string) bool{
+		func(in string) bool { return in == name },
+		func(in string) bool { return sought != "" && foldName(in) == sought },
+	} {
+		for i, in := range c.header {
+			if isEqual(in) {
+				found = append(found, i)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	if of, digits, ok := strings.Cut(name, "#"); ok {
+		n, err := strconv.Atoi(digits)
+		all := c.named(of)
+		if of == "" {
+			all = slices.Collect(func(yield func(int) bool) {
+				for i := range c.header {
+					if !yield(i) {
+						return
+					}
+				}
+			})
+		}
+		if err == nil && n >= 1 && n <= len(all) {
+			return all[n-1 : n]
+		}
+	}
+	if first, last, ok := strings.Cut(name, "+"); ok {
+		given, family := c.named(first), c.named(last)
+		if given != nil && family != nil {
+			return []int{c.join(given[0], family[0])}
+		}
+	}
+	return nil
+}
+
+// join returns the index of the join of two columns.
+func (c *chooser) join(given, family int) int {
+	c.joins = append(c.joins, [2]int{given, family})
+	return joined + len(c.joins) - 1
+}
+
+// points returns how much a column speaks for a field; 0 or less if it cannot be the field.
+func (c *chooser) points(i int, field string) (name, cells int) {
+	if c.profiles != nil {
+		cells = c.profiles[i].Points(field)
+	}
+	return survey.NamePoints(c.header[i], field), cells
+}
+
+// refuted reports whether a column's cells are no values of a field. A single cell refutes no usual name.
+func (c *chooser) refuted(i int, field string, isUsual bool) bool {
+	return c.profiles != nil && c.profiles[i].Refutes(field) && !(isUsual && c.profiles[i].Filled == 1)
 }
 
 // isRequired reports whether a field needs a column.
@@ -84,177 +139,194 @@ func isRequired(field string, defaults map[string]string) bool {
 	return !hasDefault && !model.ImportField(field).Nullable
 }
 
-// guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn, and
-// last parts of names only for a field without a column. The category's columns are the genre's if it has none.
-func (c columns) guess(folded, last []string, isGuessed func(field string) bool, defaults map[string]string) {
-	used := map[int]bool{}
-	for _, of := range c {
-		used[of[0]] = true
+// guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn, then
+// words, and last parts of names only for a field without a column. The category's columns are the genre's if it has none.
+func (c *chooser) guess() {
+	folded, last := make([]string, len(c.header)), make([]string, len(c.header))
+	for i, name := range c.header {
+		folded[i] = foldName(name)
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 && !otherThing.MatchString(name[:dot]) { // volumeInfo.title
+			if last[i] = foldName(name[dot:]); last[i] == "name" {
+				last[i] = "" // also of persons and shops
+			}
+		}
 	}
-	add := func(names []string, field string, spellings []string) {
+	used := c.used()
+	take := func(field string, i int) { c.found[field], used[i] = append(c.found[field], i), true }
+	add := func(names []string, field string, spellings []string, isUsual bool) {
 		for _, spelling := range spellings {
-			if i := slices.Index(names, spelling); i >= 0 && !used[i] {
-				c[field], used[i] = append(c[field], i), true
+			for i, name := range names {
+				if name == spelling && !used[i] && !c.refuted(i, field, isUsual) {
+					take(field, i)
+				}
 			}
 		}
 	}
+	isGuessed := func(field string) bool { _, isGiven := c.options.Columns[field]; return !isGiven }
 	guessed := slices.DeleteFunc(slices.Clone(model.ImportFields), func(field string) bool { return !isGuessed(field) })
-	for pass, names := range [][]string{folded, last} {
-		for _, field := range guessed {
-			if pass == 0 || c[field] == nil {
-				add(names, field, append([]string{foldName(field)}, model.ImportField(field).Spellings...))
-			}
+	for _, field := range guessed {
+		add(folded, field, append([]string{foldName(field)}, model.ImportField(field).Spellings...), true)
+	}
+	for _, field := range guessed {
+		if c.found[field] == nil {
+			add(last, field, append([]string{foldName(field)}, model.ImportField(field).Spellings...), true)
 		}
 	}
-	_, hasGenre := defaults[genre]
-	_, hasCategory := defaults[category]
-	if isGuessed(genre) && isGuessed(category) && c[genre] == nil && c[category] != nil && (hasCategory || !hasGenre) {
-		c[genre] = c[category]
-		delete(c, category)
+	if isGuessed(author) {
+		c.joinHalves(used)
+	}
+	for _, best := range c.ranked(guessed, used) {
+		if c.found[best.field] == nil && !used[best.column] && best.name > 0 {
+			take(best.field, best.column)
+		}
+	}
+	_, hasGenre := c.options.Defaults[genre]
+	_, hasCategory := c.options.Defaults[category]
+	if isGuessed(genre) && isGuessed(category) && c.found[genre] == nil && c.found[category] != nil && (hasCategory || !hasGenre) {
+		c.found[genre] = c.found[category]
+		delete(c.found, category)
 	}
 	for _, field := range guessed {
 		for _, names := range [][]string{folded, last} {
-			if c[field] == nil || field == genre { // a price paid is no list price
-				add(names, field, model.ImportField(field).Fallbacks)
+			if c.found[field] == nil || field == genre { // a price paid is no list price
+				add(names, field, model.ImportField(field).Fallbacks, false)
 			}
 		}
 	}
 }
 
-// unused returns the names of the columns without a field.
-func (c columns) unused(header []string) (names []string) {
-	used := map[int]bool{}
-	for _, of := range c {
-		for _, i := range of {
-			used[i] = true
+// joinHalves gives the author the whole name, or else the join of the columns of given and family names.
+func (c *chooser) joinHalves(used map[int]bool) {
+	half := map[survey.Half]int{}
+	for i, name := range c.header {
+		h := survey.HalfOf(name)
+		if _, has := half[h]; !has && !c.refuted(i, author, false) && (!used[i] || slices.Contains(c.found[author], i)) {
+			half[h] = i
 		}
 	}
-	for i, name := range header {
-		if !used[i] {
-			names = append(names, name)
-		}
+	whole, hasWhole := half[survey.Whole]
+	given, hasGiven := half[survey.Given]
+	family, hasFamily := half[survey.Family]
+	switch {
+	case hasGiven && hasFamily && hasWhole:
+		c.found[author] = []int{whole}
+		used[given], used[family] = true, true // they are no names of books
+	case hasGiven && hasFamily && (c.found[author] == nil || slices.Contains(c.found[author], given) || slices.Contains(c.found[author], family)):
+		c.found[author] = []int{c.join(given, family)}
+		used[given], used[family] = true, true
 	}
-	return names
 }
 
-// missingField is a required or asked field without a column.
-type missingField struct {
-	field, asked string
-	isEmpty      bool // it has a column, which is empty in all rows
+// rank is a column that may be a field.
+type rank struct {
+	field       string
+	column      int
+	name, cells int // points
 }
 
-// category is the field that may be missing unless a genre is new.
-const category, genre = "category", "genre"
+func (r rank) points() int { return r.name + r.cells }
 
-// fillable are the fields with a sensible value for empty cells.
-var fillable = []string{"pages", "price", genre, category}
-
-// missingQuestion returns the question about missing fields. It asks for the category too.
-func (f *File) missingQuestion(missing []missingField) *Question {
-	q := &Question{Option: "map"}
-	var absent, texts []string
-	for _, m := range missing {
-		q.Fields = append(q.Fields, m.field)
-		name := Printable(cmp.Or(m.asked, m.field))
-		near := f.near[m.field]
-		if near == "" {
-			near = f.nearMiss(m)
-		}
-		if near != "" {
-			q.Answers = append(q.Answers, Answer{
-				m.field + "=" + near, "reads " + m.field + " from that column", fmt.Sprintf("Use %s for %s", Printable(near), model.ImportField(m.field).Label)})
-			near = fmt.Sprintf(" (did you mean %s?)", Printable(near))
-		}
-		if m.isEmpty {
-			empty := "is empty in all rows"
-			if f.isJSON() {
-				empty = "has no text or number in any row"
-			}
-			texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(m.field)), empty, near))
-		} else {
-			absent = append(absent, name+near)
-		}
-	}
-	if len(absent) > 0 {
-		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
-	}
-	for _, field := range f.Unfilled() {
-		if !slices.Contains(q.Fields, field) {
-			q.Fields = append(q.Fields, field)
-		}
-		if f.holes[field] > 0 {
-			texts = append(texts, fmt.Sprintf("the column %s is empty in %s", Printable(f.columnOf(field)), CountRows(f.holes[field])))
-		}
-	}
-	q.Text = strings.Join(texts, ". ")
-	return q
-}
-
-// HasColumn reports whether a field has a column.
-func (f *File) HasColumn(field string) bool { return f.columns[field] != nil }
-
-// Unfilled returns the fields with empty cells that a default can fill. It includes a category without a column, because
-// new genres need one.
-func (f *File) Unfilled() (fields []string) {
-	for _, field := range fillable {
-		_, hasDefault := f.options.Defaults[field]
-		if f.holes[field] > 0 || field == category && !hasDefault && f.columns[field] == nil {
-			fields = append(fields, field)
-		}
-	}
-	return fields
-}
-
-// findNearMisses gives missing fields the columns that were probably meant, so that all questions are asked at once.
-func (f *File) findNearMisses() {
-	for _, field := range model.ImportFields {
-		m := missingField{field: field, asked: f.options.Columns[field]}
-		if f.columns[field] != nil || m.asked == "" && !isRequired(field, f.options.Defaults) {
+// ranked returns the unused columns that may be one of the fields, best first.
+func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
+	for i, name := range c.header[:min(len(c.header), maxRanked)] {
+		if used[i] || len(name) > maxRankedName {
 			continue
 		}
-		if near := f.nearMiss(m); near != "" {
-			f.near[field], f.columns[field] = near, []int{slices.Index(f.Header, near)}
+		for _, field := range fields {
+			if r := (rank{field: field, column: i}); c.found[field] == nil {
+				isText := model.ImportField(field).Kind == model.KindText
+				if r.name, r.cells = c.points(i, field); r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || c.profiles == nil || !c.profiles[i].IsTyped()) {
+					all = append(all, r)
+				}
+			}
 		}
 	}
+	slices.SortStableFunc(all, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
+	return all
 }
 
-// Limits of the search for nearly equal names, because each name is compared with all spellings.
+// Limits of the ranking, because each column is compared with all words of all fields.
 const (
-	maxNearColumns = 1000
-	maxNearName    = 64 // bytes
+	maxRanked     = 1000
+	maxRankedName = 200 // bytes
 )
 
-// nearMiss returns an unused column with nearly the name of a missing one, or "".
-func (f *File) nearMiss(m missingField) string {
-	if _, isAsked := f.options.Columns[m.field]; isAsked && m.asked == "" {
-		return "" // left out
+// maxCandidates is the maximum number of columns that a question offers for a field.
+const maxCandidates = 3
+
+// findCandidates finds the columns that may be the required fields without one. A column is the first candidate of one
+// field at most.
+func (c *chooser) findCandidates() {
+	var open []string
+	for _, field := range model.ImportFields {
+		name, isGiven := c.options.Columns[field]
+		if c.found[field] == nil && (name != "" || !isGiven && isRequired(field, c.options.Defaults)) {
+			open = append(open, field)
+		}
 	}
-	sought := append([]string{foldName(m.field)}, model.ImportField(m.field).Spellings...)
-	if m.field == genre {
-		sought = append(append(sought, category), model.ImportField(category).Spellings...)
+	used := c.used()
+	first := map[int]bool{}
+	ranks := c.ranked(open, used)
+	for i := range ranks {
+		ranks[i].name += c.likeness(ranks[i])
 	}
-	if m.asked != "" {
-		sought = append([]string{foldName(m.asked)}, sought...)
+	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
+	for _, r := range ranks {
+		isFirst := c.candidates[r.field] == nil
+		if r.points() > minPoints && (!isFirst || !first[r.column]) && len(c.candidates[r.field]) < maxCandidates {
+			c.candidates[r.field] = append(c.candidates[r.field], r.column)
+			first[r.column] = first[r.column] || isFirst
+		}
 	}
-	unused := f.columns.unused(f.Header)
-	for _, name := range unused[:min(len(unused), maxNearColumns)] {
-		if len(name) > maxNearName {
+}
+
+// minPoints are the points up to which a column is no candidate.
+const minPoints = 1
+
+// likeness returns points for a name that is nearly the one in the options, or nearly a usual one.
+func (c *chooser) likeness(r rank) int {
+	name := foldName(c.header[r.column])
+	sought := append([]string{foldName(r.field)}, model.ImportField(r.field).Spellings...)
+	if given := c.options.Columns[r.field]; given != "" {
+		sought = append([]string{foldName(given)}, sought...)
+	}
+	for _, s := range sought {
+		if len(s) < 4 || len(name) > maxNearName {
 			continue
 		}
-		folded := foldName(name)
-		for _, s := range sought {
-			if strings.HasPrefix(folded, "publisher") || len(s) < 5 {
-				continue // a publisher is nearly "published"
-			}
-			longer := utf8.RuneCountInString(folded) - utf8.RuneCountInString(s)
-			if strings.Contains(folded, s) || max(longer, -longer) <= len(s)/5 && levenshtein.ComputeDistance(folded, s) <= len(s)/5 ||
-				longer == 0 && sortedLetters(folded) == sortedLetters(s) {
-				return name
-			}
+		longer := utf8.RuneCountInString(name) - utf8.RuneCountInString(s)
+		if max(longer, -longer) <= len(s)/5 && levenshtein.ComputeDistance(name, s) <= len(s)/5 || longer == 0 && sortedLetters(name) == sortedLetters(s) {
+			return nearPoints
 		}
 	}
-	return ""
+	return 0
 }
+
+const (
+	nearPoints  = 15
+	maxNearName = 64 // bytes
+)
 
 // sortedLetters returns the letters of a name in order, which are the same for "titel" and "title".
 func sortedLetters(name string) string { return string(slices.Sorted(slices.Values([]rune(name)))) }
+
+// used returns the columns of the fields.
+func (c *chooser) used() map[int]bool {
+	used := map[int]bool{}
+	for _, of := range c.found {
+		for _, i := range of {
+			for _, part := range partsOf(i, c.joins) {
+				used[part] = true
+			}
+		}
+	}
+	return used
+}
+
+// partsOf returns the columns of the file of which a column is made.
+func partsOf(i int, joins [][2]int) []int {
+	if i >= joined {
+		return joins[i-joined][:]
+	}
+	return []int{i}
+}

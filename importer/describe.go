@@ -22,15 +22,22 @@ func (f *File) IsPlain() bool {
 			return false
 		}
 	}
-	return f.Sheet == "" && f.format.Before == 0 && !f.unended && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
+	return !f.IsSpreadsheet() && f.format.Before == 0 && !f.unended && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
 }
 
 // Kind describes the format, encoding and compression of the file.
 func (f *File) Kind() string {
 	var b strings.Builder
 	switch {
-	case f.Sheet != "":
-		fmt.Fprintf(&b, "a spreadsheet, sheet %s", Printable(f.Sheet))
+	case f.IsSpreadsheet():
+		noun := "sheet"
+		if len(f.Names) > 1 {
+			noun = "sheets"
+		}
+		fmt.Fprintf(&b, "a spreadsheet, %s %s", noun, List(f.Names))
+		if f.LeftOut != nil {
+			fmt.Fprintf(&b, "; not read: %s", List(f.LeftOut))
+		}
 		if f.Before > 0 {
 			fmt.Fprintf(&b, ", header in row %d (%s skipped)", f.Before+1, CountRows(f.Before))
 		}
@@ -43,9 +50,6 @@ func (f *File) Kind() string {
 		if n := f.format.Before; n > 0 {
 			lines := map[bool]string{true: "1 line", false: fmt.Sprintf("%d lines", n)}[n == 1]
 			fmt.Fprintf(&b, ", header in line %d (%s skipped)", n+1, lines)
-		}
-		if f.Charset == source.Windows1252 {
-			b.WriteString("; if letters look wrong, save the file as UTF-8")
 		}
 	default:
 		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
@@ -80,7 +84,7 @@ func (f *File) Columns() (columns []Column) {
 		}
 		if of := f.columns[field]; len(of) > 1 {
 			for _, i := range of[1:] {
-				c.Others = append(c.Others, f.Header[i])
+				c.Others = append(c.Others, f.columnName(i))
 			}
 		}
 		for _, form := range f.readings[field].sortedForms() {
@@ -97,7 +101,14 @@ func (f *File) Unused() []string {
 	if f.rejects {
 		return nil
 	}
-	return f.columns.unused(f.Header)
+	used := (&chooser{found: f.columns, joins: f.joins}).used()
+	var names []string
+	for i, name := range f.Header {
+		if !used[i] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Gaps returns the number of rejected rows that only lack values, and the fields that need a default for them.
@@ -148,7 +159,6 @@ func escape(text string, most int) string {
 	return b.String()
 }
 
-// maxListed is the maximum number of names in a list.
 const maxListed = 20
 
 // List joins names from a file, in a form that is safe for a terminal.

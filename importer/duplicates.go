@@ -89,7 +89,6 @@ func (k *keys) groups(fn func(rows []keyRow)) {
 	}
 }
 
-// differ reports whether rows of one key have different values.
 func differ(rows []keyRow) bool {
 	return slices.ContainsFunc(rows, func(r keyRow) bool { return r.values != rows[0].values })
 }
@@ -185,7 +184,6 @@ func (f *File) eachBook(ctx context.Context, fn func(*Row, model.ImportBookInput
 // shownConflicts is the maximum number of books that a question lists.
 const shownConflicts = 3
 
-// duplicatesQuestion returns the question of which rows to import.
 func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*Question, error) {
 	shown := conflicts[:min(len(conflicts), shownConflicts)]
 	books := map[uint32]model.ImportBookInput{}

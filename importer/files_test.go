@@ -27,7 +27,7 @@ import (
 )
 
 // survey surveys a file.
-func survey(t *testing.T, data []byte, o Options) (*File, error) {
+func surveyOf(t *testing.T, data []byte, o Options) (*File, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(path, data, 0o600))
@@ -166,7 +166,7 @@ func TestFiles(t *testing.T) {
 	for _, test := range files {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := survey(t, test.data, Options{Defaults: map[string]string{"category": "Alles"}})
+			f, err := surveyOf(t, test.data, Options{Defaults: map[string]string{"category": "Alles"}})
 			must(t, err)
 			want := []string{
 				`Straße, nach; "Süden" | Tab` + "\t.|Zwei\nZeilen|1024|" + test.days[0] + "|Émile Böhm|1299.50|Reise|Alles",
@@ -231,8 +231,7 @@ func TestQuestions(t *testing.T) {
 		"day or month":    {header + "A,1,3/4/2005,X,1,G\n", "the column published_at can be read in two ways, as 3/4/2005 (row 1); mdy makes that 2005-03-04; dmy makes that 2005-04-03"},
 		"both":            {header + "A,1,13/4/2005,X,1,G\nB,1,4/13/2005,X,1,G\n", "4/13/2005 (row 2) must be month, day, year, as in 1 row, and 13/4/2005 (row 1) must be day, month, year, as in 1 row; mdy rejects the second; dmy rejects the first"},
 		"one book twice":  {header + "A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,$1.00,G\n", "1 book has several rows with different values:\n  rows 1 and 3: A, X: pages 1 or 2; last imports the last of the rows; first imports the first; reject imports none"},
-		"no columns":      {"a;b\n1;2\n", "the header has no column name, pages, published_at, author, price, genre. It has: a, b"},
-		"two columns":     {"Name,NAME,pages,published_at,author,price,genre\n", `there are two columns "Name"`},
+		"no columns":      {"a;b\nx y;z\n", "the header has no column name (did you mean a?), pages, published_at, author (did you mean b?), price, genre. It has: a, b:\n  name may be a: x y"},
 		"empty":           {"", "the file is empty: it needs a header"},
 		"array cut":       {`[{"name":"A"},`, "the JSON array is truncated"},
 		"no comma":        {"[{\"name\":\"A\"}\n\n{\"name\":\"B\"}]", "the JSON array is broken in line 3: invalid character '{' after array element (expecting ',' or ']')"},
@@ -246,7 +245,7 @@ func TestQuestions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := survey(t, []byte(test.text), Options{})
+			_, err := surveyOf(t, []byte(test.text), Options{})
 			got := fmt.Sprint(err)
 			questions, _ := errors.AsType[Questions](err)
 			for _, q := range questions {
@@ -268,7 +267,7 @@ func TestDuplicates(t *testing.T) {
 	const text = "name,pages,published_at,author,price,genre\n" +
 		"A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,1,G\nB,1,1 January 2005,X,$1.00,G\nA,bad,2005-01-01,X,1,G\nA,3,2005-01-01,X,1,G\n"
 	for how, want := range map[string]string{"last": "2 4 6", "first": "1 2 4", "reject": "2 4"} {
-		f, err := survey(t, []byte(text), Options{Duplicates: how})
+		f, err := surveyOf(t, []byte(text), Options{Duplicates: how})
 		must(t, err)
 		rows, err := f.Open(t.Context())
 		must(t, err)
@@ -290,7 +289,7 @@ func TestDuplicates(t *testing.T) {
 // only that row is bad.
 func TestSomeBrokenCharacters(t *testing.T) {
 	t.Parallel()
-	f, err := survey(t, []byte("name,pages,published_at,author,price,genre\nÄ,1,2005-01-01,Ü,1,G\nB\xff,1,2005-01-01,X,1,G\n"), Options{})
+	f, err := surveyOf(t, []byte("name,pages,published_at,author,price,genre\nÄ,1,2005-01-01,Ü,1,G\nB\xff,1,2005-01-01,X,1,G\n"), Options{})
 	must(t, err)
 	want := []string{"Ä||1|2005-01-01|Ü|1.00|G|", `row 2 (line 3): name "B�": The name field must be valid UTF-8 without NUL characters.`}
 	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
@@ -302,7 +301,7 @@ func TestSomeBrokenCharacters(t *testing.T) {
 // where that is how it has its cells.
 func TestQuotesAsSigns(t *testing.T) {
 	t.Parallel()
-	f, err := survey(t, []byte("name,pages,published_at,author,price,genre\n\"A\" Is for Apple,1,2005-01-01,X,1,G\n\"Open,1,2005-01-01,X,1,G\n"), Options{})
+	f, err := surveyOf(t, []byte("name,pages,published_at,author,price,genre\n\"A\" Is for Apple,1,2005-01-01,X,1,G\n\"Open,1,2005-01-01,X,1,G\n"), Options{})
 	must(t, err)
 	want := []string{`"A" Is for Apple||1|2005-01-01|X|1.00|G|`, "row 2 (line 3): The quotes are unbalanced: a quoted cell ends with a quote, and a quote inside is doubled."}
 	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
@@ -322,7 +321,7 @@ func TestNothingUnescaped(t *testing.T) {
 		`{"name":"A","` + "\x1b[2J" + `":1}` + "\n",
 	} {
 		var shown string
-		f, err := survey(t, []byte(text), Options{})
+		f, err := surveyOf(t, []byte(text), Options{})
 		if err != nil {
 			shown = err.Error()
 		} else {

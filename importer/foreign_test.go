@@ -42,7 +42,7 @@ func TestForeignFiles(t *testing.T) {
 
 		"a title above the header":     {"My library, as of 2026\n\n" + header + "A,1" + rest, Options{}, "A||1|2000-01-01|X|1.00|G|"},
 		"sep= above the header":        {"sep=;\n" + strings.ReplaceAll(header+"A,1"+rest, ",", ";"), Options{}, "A||1|2000-01-01|X|1.00|G|"},
-		"a header in line 11":          {strings.Repeat("x\n", 10) + header + "A,1" + rest, Options{}, "the header has no column name, pages, published_at, author, price, genre. It has: x"},
+		"a header in line 11":          {strings.Repeat("x\n", 10) + header + "A,1" + rest, Options{}, "the header has no column name, pages, published_at, author, price, genre (did you mean x?). It has: x:\n  genre may be x: x"},
 		"the same with the header row": {strings.Repeat("x\n", 10) + header + "A,1" + rest, Options{HeaderRow: 11}, "A||1|2000-01-01|X|1.00|G|"},
 		"the first of two headers is not meant": {
 			header + strings.Replace(header, "name", "title", 1) + "A,1" + rest, Options{HeaderRow: 2}, "A||1|2000-01-01|X|1.00|G|"},
@@ -64,7 +64,8 @@ func TestForeignFiles(t *testing.T) {
 			"description," + header + "X\rY\rZ,A,1" + rest + "D,B,1,2000-01-01,X\rY,1,G\nD,C,1,2000-01-01,X,1,G\rH\n,D,1" + strings.Replace(rest, "\n", "\r", 1) + ",E,1" + rest, Options{},
 			"A|X\rY\rZ|1|2000-01-01|X|1.00|G| B|D|1|2000-01-01|X\rY|1.00|G| C|D|1|2000-01-01|X|1.00|G\rH| D||1|2000-01-01|X|1.00|G| E||1|2000-01-01|X|1.00|G|"},
 		"short rows of a file with CR": {strings.ReplaceAll(header+"A,1,2000-01-01\nX,1,G,\nB,1"+rest, "\n", "\r"), Options{},
-			"row 1 (line 2): The row has 3 cells, the header has 6. row 2 (line 3): The row has 4 cells, the header has 6. B||1|2000-01-01|X|1.00|G|"},
+			`row 1 (line 2): The author field is required. The price field is required. The genre field is required. ` +
+				`row 2 (line 3): published_at "G": The published at field must be a valid date. The author field is required. The price field is required. The genre field is required. B||1|2000-01-01|X|1.00|G|`},
 
 		"days of Excel": {header + "A,1,39264,X,1,G\nB,1,39264.75,X,1,G\nC,1,9000,X,1,G\n", Options{},
 			"A||1|2007-07-01|X|1.00|G| B||1|2007-07-01|X|1.00|G| C||1|1924-08-21|X|1.00|G|"},
@@ -95,13 +96,12 @@ func TestForeignFiles(t *testing.T) {
 			"the header has no column price. It has: Titles, num_pages, date, The Author, genre. " +
 				"the column date can be read in two ways, as 3/4/2005 (row 1). " +
 				"1 book has several rows with different values:\n  rows 1 and 2: A, X: pages 1 or 2"},
-		"near misses": {"Titels,pages,date,First Authors,price,Publisher,genre\n", Options{Columns: map[string]string{"genre": "Gener"}},
-			"the header has no column name (did you mean Titels?), author (did you mean First Authors?), Gener (did you mean genre?). It has: " +
-				"Titels, pages, date, First Authors, price, Publisher, genre"},
-
+		"near misses": {"Tilte,pages,date,Auhtor,price,Publisher,genre\nA,1,2000,X,1,P,G\n", Options{Columns: map[string]string{"genre": "Gener"}},
+			"the header has no column name (did you mean Tilte?), author (did you mean Auhtor?), Gener (did you mean genre?). It has: " +
+				"Tilte, pages, date, Auhtor, price, Publisher, genre:\n  name may be Tilte: A\n  name may be Auhtor: X\n  author may be Auhtor: X\n  author may be Tilte: A\n  genre may be genre: G"},
 		"no near misses among long names and behind many columns": {
-			"Titels" + strings.Repeat("x", maxNearName) + strings.Repeat(",q", maxNearColumns) + ",Titels,pages,date,author,price,genre\n", Options{},
-			"the header has no column name. It has: Titels" + strings.Repeat("x", maxNearName) + strings.Repeat(", q", 19) + " and 987 more"},
+			"Tilte" + strings.Repeat("x", maxRankedName) + strings.Repeat(",q", maxRanked) + ",Tilte,pages,date,author,price,genre\n", Options{},
+			"the header has no column name. It has: Tilte" + strings.Repeat("x", maxPrinted-5) + "…" + strings.Repeat(", q", 19) + " and 987 more"},
 
 		"duplicates without case and accents": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{},
 			"1 book has several rows with different values:\n  rows 1 and 2: Émile, X: name Émile or EMILE"},
@@ -131,7 +131,7 @@ func TestForeignFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, err := survey(t, []byte(test.text), test.options)
+			f, err := surveyOf(t, []byte(test.text), test.options)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -154,11 +154,13 @@ func TestForeignFiles(t *testing.T) {
 // TestAnswersOfMissingFields: near misses are answers, as in no other question.
 func TestAnswersOfMissingFields(t *testing.T) {
 	t.Parallel()
-	_, err := survey(t, []byte("name,pages,date,First Authors,genre\n"), Options{})
+	_, err := surveyOf(t, []byte("name,pages,date,Von,genre\nA,1,2000,Ann One,G\nB,2,2001,Bob Two,G\n"), Options{})
 	questions, _ := errors.AsType[Questions](err)
 	want := Questions{{
-		Option: "map", Fields: []string{"author", "price", "category"}, Answers: []Answer{{"author=First Authors", "reads author from that column", "Use First Authors for Author"}},
-		Text: "the header has no column author (did you mean First Authors?), price. It has: name, pages, date, First Authors, genre",
+		Option: "map", Fields: []string{"author", "price", "category"},
+		Answers:  []Answer{{"author=Von", "reads author from that column", "Use Von for Author: Ann One; Bob Two"}},
+		Text:     "the header has no column author (did you mean Von?), price. It has: name, pages, date, Von, genre",
+		Examples: []string{"author may be Von: Ann One; Bob Two"},
 	}}
 	if diff := cmp.Diff(want, questions); diff != "" {
 		t.Error(diff)
@@ -174,14 +176,14 @@ func TestSkippedLines(t *testing.T) {
 		"sep=,\n":            "CSV in UTF-8, delimited by commas, header in line 2 (1 line skipped)",
 		"A,1,2000\nB\n\nC\n": "CSV in UTF-8, delimited by commas, header in line 5 (4 lines skipped)",
 	} {
-		f, err := survey(t, []byte(before+rows), Options{})
+		f, err := surveyOf(t, []byte(before+rows), Options{})
 		must(t, err)
 		if f.Kind() != want || f.IsPlain() != (before == "") {
 			t.Errorf("%q: %s, plain %v", before, f.Kind(), f.IsPlain())
 		}
 	}
 	for before, want := range map[string]string{"": "a spreadsheet, sheet S", odsTexts("A", "1") + odsTexts(): "a spreadsheet, sheet S, header in row 3 (2 rows skipped)"} {
-		f, err := survey(t, openDocument(t, `<table:table table:name="S">`+before+odsHeader+odsTexts("A", "", "1", "2000-01-01", "X", "1", "G")+"</table:table>"), Options{})
+		f, err := surveyOf(t, openDocument(t, `<table:table table:name="S">`+before+odsHeader+odsTexts("A", "", "1", "2000-01-01", "X", "1", "G")+"</table:table>"), Options{})
 		must(t, err)
 		if f.Kind() != want {
 			t.Errorf("%q: %s", before, f.Kind())

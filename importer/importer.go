@@ -162,7 +162,6 @@ func readBatches(ctx context.Context, rows *Reader, count int) (batches <-chan b
 	})
 }
 
-// store imports one batch.
 func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	var forms []model.Form
 	var readable []*Row
@@ -189,6 +188,9 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	result, err := importBooks(ctx, forms)
 	if err != nil {
 		return err
+	}
+	if q := file.categoryQuestion(result); q != nil && im.Rows() == 0 {
+		return Questions{q}
 	}
 	for _, rejected := range result.Rejected {
 		file.reject(readable[rejected.Index], rejected.Problems)

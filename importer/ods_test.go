@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,10 +56,10 @@ func TestOpenDocument(t *testing.T) {
 		`</table:table><table:table table:name="More">`+odsTexts("x")+`</table:table>`)
 	want := []string{"A  BC|one\ntwo\nthree|1024|2007-07-01|X|12.50|G|", `row 2: published_at "1": The published at field must be a valid date.`}
 	for _, o := range []Options{{}, {HeaderRow: 2}} {
-		f, err := survey(t, file, o)
+		f, err := surveyOf(t, file, o)
 		must(t, err)
-		if diff := cmp.Diff(want, readBooks(t, f)); diff != "" || f.Sheet != "Books" {
-			t.Errorf("%+v: sheet %s\n%s", o, f.Sheet, diff)
+		if diff := cmp.Diff(want, readBooks(t, f)); diff != "" || !slices.Equal(f.Names, []string{"Books"}) {
+			t.Errorf("%+v: sheet %s\n%s", o, f.Names, diff)
 		}
 	}
 }
@@ -76,16 +77,16 @@ func TestOpenDocumentBounds(t *testing.T) {
 		"cut":         {"<table:table-row>", "the spreadsheet is broken (content.xml, row 2"},
 		"long spaces": {"<table:table-row><table:table-cell><text:p>" + strings.Repeat(`<text:s text:c="99999999"/>`, 2000), "longer than 1 MiB"},
 	} {
-		f, err := survey(t, openDocument(t, `<table:table table:name="T">`+odsTexts("title", "author")+test.rows+"</table:table>"), Options{})
+		f, err := surveyOf(t, openDocument(t, `<table:table table:name="T">`+odsTexts("title", "author")+test.rows+"</table:table>"), Options{})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, %v, want %s", name, f, err, test.want)
 		}
 	}
 	wide := row("", `table:number-columns-repeated="16384"`) + row(`table:number-rows-repeated="9999"`, "")
-	if f, err := survey(t, openDocument(t, `<table:table>`+wide+"</table:table>"), Options{}); err == nil || !strings.Contains(err.Error(), "more than 100 times its size") {
+	if f, err := surveyOf(t, openDocument(t, `<table:table>`+wide+"</table:table>"), Options{}); err == nil || !strings.Contains(err.Error(), "more than 100 times its size") {
 		t.Errorf("a wide header: %v, %v", f, err)
 	}
-	if _, err := survey(t, openDocument(t, `<table:table/>`), Options{}); err == nil || err.Error() != "the spreadsheet has no visible sheet with rows" {
+	if _, err := surveyOf(t, openDocument(t, `<table:table/>`), Options{}); err == nil || err.Error() != "the spreadsheet has no visible sheet with rows" {
 		t.Errorf("no table: %v", err)
 	}
 }

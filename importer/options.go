@@ -9,19 +9,26 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/importer/source"
+	"library-catalogue/importer/value"
 )
 
 // Values of the options that take one of a list. The first is the default.
 var (
 	Formats        = []string{"auto", "csv", "json", "jsonl", "xlsx"}
-	DateOrders     = []string{datesAuto, datesISO, datesMDY, datesDMY}
+	DateOrders     = []string{value.DatesAuto, value.DatesISO, value.DatesMDY, value.DatesDMY}
+	Decimals       = []string{"auto", decimalComma, decimalPoint}
 	DuplicateRules = []string{DuplicatesAsk, DuplicatesLast, DuplicatesFirst, DuplicatesReject}
 )
 
-// OptionNames are the names that ParseOptions reads: flags of the command line and parameters of the API.
-var OptionNames = []string{"format", "delimiter", "header_row", "map", "default", "dates", "duplicates"}
+// Values of Decimals.
+const (
+	decimalComma = "comma" // 85.000 is 85000
+	decimalPoint = "point" // 85.000 is 85
+)
 
-// maxHeaderRow is the maximum of Options.HeaderRow.
+// OptionNames are the names that ParseOptions reads: flags of the command line and parameters of the API.
+var OptionNames = []string{"format", "encoding", "sheet", "delimiter", "header_row", "no_header", "map", "default", "dates", "decimal", "duplicates"}
+
 const maxHeaderRow = 1000
 
 // ParseOptions reads Options from values by option name and ignores other names. For each invalid option it
@@ -55,6 +62,9 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 		Columns:    pairs("map", "COLUMN"),
 		Defaults:   pairs("default", "VALUE"),
 		Dates:      one("dates", DateOrders...),
+		Encoding:   strings.TrimPrefix(one("encoding", append([]string{"auto"}, source.Encodings...)...), "auto"),
+		Sheet:      one("sheet"),
+		Decimal:    strings.TrimPrefix(one("decimal", Decimals...), "auto"),
 		Duplicates: one("duplicates", DuplicateRules...),
 		LastYear:   time.Now().Year() + 1,
 	}
@@ -74,6 +84,12 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 		n, err := strconv.Atoi(row)
 		if o.HeaderRow = n; err != nil || n < 1 || n > maxHeaderRow {
 			invalid["header_row"] = fmt.Sprintf("must be a number from 1 to %d", maxHeaderRow)
+		}
+	}
+	if text := one("no_header"); text != "" {
+		var err error
+		if o.NoHeader, err = strconv.ParseBool(text); err != nil || o.NoHeader && o.HeaderRow > 0 {
+			invalid["no_header"] = "must be true or false, and false with header_row"
 		}
 	}
 	return o, invalid

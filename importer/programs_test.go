@@ -67,7 +67,7 @@ func TestPrograms(t *testing.T) {
 			if len(invalid) > 0 {
 				t.Fatal(invalid)
 			}
-			f, err := survey(t, data, options)
+			f, err := surveyOf(t, data, options)
 			must(t, err)
 			if diff := cmp.Diff(test.want, readBooks(t, f)); diff != "" {
 				t.Errorf("%+v\n%s", f.Columns(), diff)

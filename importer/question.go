@@ -1,9 +1,11 @@
 package importer
 
 import (
+	"fmt"
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/importer/value"
 )
 
 // Questions is an error of Survey: the file is ambiguous, and options decide.
@@ -11,7 +13,7 @@ type Questions []*Question
 
 // Question is what one option decides.
 type Question struct {
-	Option   string   // that decides: map, dates or duplicates
+	Option   string   // that decides: encoding, map, dates, decimal, no_header or duplicates
 	Text     string   // a sentence without its end
 	Examples []string // lines about rows of the file
 	Fields   []string // for map: the fields without a column or with empty cells, and the category, which new genres need
@@ -40,6 +42,72 @@ func (q Questions) Error() string {
 		texts[i] = question.String()
 	}
 	return strings.Join(texts, ". ")
+}
+
+// dateQuestion returns the question about the order of day and month in a column.
+func dateQuestion(column string, s *value.DateSurvey, lastYear int) *Question {
+	if s.MDY.Cells > 0 {
+		return &Question{Option: "dates",
+			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, as in %s, and %s (row %d) must be day, month, year, as in %s",
+				Printable(column), Printable(s.MDY.Text), s.MDY.Row, CountRows(s.MDY.Cells), Printable(s.DMY.Text), s.DMY.Row, CountRows(s.DMY.Cells)),
+			Answers: []Answer{
+				{value.DatesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.DMY.Text)},
+				{value.DatesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.MDY.Text)},
+			},
+		}
+	}
+	mdy, _, _ := value.ParseDate(s.Either.Text, value.DatesMDY, lastYear)
+	dmy, _, _ := value.ParseDate(s.Either.Text, value.DatesDMY, lastYear)
+	return &Question{Option: "dates",
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.Either.Text), s.Either.Row),
+		Answers: []Answer{
+			{value.DatesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
+			{value.DatesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
+		},
+	}
+}
+
+// decimalQuestion returns the question about the decimal separator of a column.
+func decimalQuestion(column string, s *value.AmountSurvey) *Question {
+	thousands, _ := value.ParseAmount(s.Ambiguous, true)
+	decimals, _ := value.ParseAmount(s.Ambiguous, false)
+	return &Question{Option: "decimal",
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.Ambiguous), s.Row),
+		Answers: []Answer{
+			{decimalComma, "makes that " + thousands, "Thousands: " + thousands},
+			{decimalPoint, "makes that " + decimals, "Decimals: " + decimals},
+		},
+	}
+}
+
+// encodingQuestion returns the question about the encoding of the file.
+func (f *File) encodingQuestion() *Question {
+	q := &Question{Option: "encoding", Text: "the encoding of the file is not clear"}
+	seen := map[string]bool{}
+	for _, guess := range f.Unsure {
+		if text := escape(guess.Text, maxExample); !seen[text] && len(q.Answers) < maxEncodings {
+			seen[text] = true
+			q.Answers = append(q.Answers, Answer{guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
+		}
+	}
+	return q
+}
+
+// maxEncodings is the maximum number of encodings in a question.
+const maxEncodings = 4
+
+// categoryQuestion returns the question about the category of new genres, if nothing was stored because it is missing.
+func (f *File) categoryQuestion(result *model.ImportResult) *Question {
+	_, hasDefault := f.options.Defaults[category]
+	if hasDefault || f.columns[category] != nil || result.Created+result.Updated+result.Unchanged > 0 {
+		return nil
+	}
+	for _, row := range result.Rejected {
+		if len(row.Problems) == 1 && row.Problems[0].Field == category {
+			return &Question{Option: "map", Fields: f.Unfilled(), Text: "the genres are new, and the file has no column for their category"}
+		}
+	}
+	return nil
 }
 
 // StandIn returns a default for a field without a column.

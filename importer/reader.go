@@ -9,6 +9,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/importer/source"
+	"library-catalogue/importer/value"
 )
 
 // Row is a row of a file: a valid book, or a bad row with its problems.
@@ -68,7 +69,7 @@ func (r *Reader) Next() (*Row, error) {
 	}
 	r.number++
 	row := &Row{Number: r.number, Line: record.Line, record: record}
-	if r.file.Sheet != "" {
+	if r.file.IsSpreadsheet() {
 		row.Line = 0
 	}
 	r.file.parseRejected(&row.record)
@@ -79,8 +80,10 @@ func (r *Reader) Next() (*Row, error) {
 	row.form = make(model.Form, len(model.ImportFields))
 	for _, field := range model.ImportFields {
 		v, _ := r.file.value(&row.record, field)
-		if value, layout := r.file.readings[field].read(v.Written()); layout != "" {
-			v = model.Text(value)
+		plain, layout := r.file.readings[field].read(v.Written())
+		isNumber := model.ImportField(field).Kind == model.KindText && r.file.isJSON() && v.Written() != "" // the title 1984
+		if layout != "" || isNumber {
+			v = model.Text(plain)
 		}
 		row.form[field] = v
 	}
@@ -107,8 +110,8 @@ func (f *File) drop(row *Row, d duplicate) {
 // reject adds the problems of fields to a row, with their columns and cells.
 func (f *File) reject(row *Row, problems model.FieldErrors) {
 	isGap := func(p model.FieldError) bool {
-		value, _ := f.value(&row.record, p.Field)
-		return (value.Missing() || p.Field == "pages" && value.Written() == "0") && slices.Contains(fillable, p.Field)
+		v, _ := f.value(&row.record, p.Field)
+		return (v.Missing() || p.Field == "pages" && v.Written() == "0") && slices.Contains(fillable, p.Field)
 	}
 	if !slices.ContainsFunc(problems, func(p model.FieldError) bool { return !isGap(p) }) {
 		f.unfilled++
@@ -117,18 +120,18 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 		}
 	}
 	for _, p := range problems {
-		value, i := f.value(&row.record, p.Field)
+		v, i := f.value(&row.record, p.Field)
 		column := cmp.Or(f.columnOf(p.Field), p.Field)
-		advice := mend(p.Field, value.Missing())
+		advice := mend(p.Field, v.Missing())
 		if i >= 0 {
-			column = f.Header[i]
+			column = f.columnName(i)
 		} else if of := f.columns[p.Field]; len(of) > 0 {
-			value = f.cell(&row.record, of[0]) // such as N/A
+			v = f.cell(&row.record, of[0]) // such as N/A
 		}
-		if _, isDay := excelDay(strings.TrimSpace(value.Written()), f.options.LastYear); isDay && model.ImportField(p.Field).Kind == model.KindDate {
+		if _, isDay := value.ExcelDay(strings.TrimSpace(v.Written()), f.options.LastYear); isDay && model.ImportField(p.Field).Kind == model.KindDate {
 			advice = "If the number is a day of Excel, format the column as a date there."
 		}
-		row.Problems = append(row.Problems, Problem{Column: column, Value: value.Written(), Message: p.Message, Mend: advice})
+		row.Problems = append(row.Problems, Problem{Column: column, Value: v.Written(), Message: p.Message, Mend: advice})
 	}
 }
 
@@ -152,7 +155,6 @@ func mend(field string, missing bool) string {
 // jsonColumn is the column of rejected JSON rows.
 const jsonColumn = "json"
 
-// isJSON reports whether the rows are JSON objects.
 func (f *File) isJSON() bool { return f.rejects || f.format.Name != source.CSV }
 
 // rejectedCells returns the cells of a row for the file of bad rows. Cells that could be read are in the
@@ -168,8 +170,11 @@ func (f *File) rejectedCells(row *Row) []string {
 	cells = slices.Clone(cells)
 	for field, of := range f.columns {
 		for _, i := range of {
-			if value, layout := f.readings[field].read(cells[i]); layout != "" {
-				cells[i] = value
+			if i >= joined {
+				continue
+			}
+			if plain, layout := f.readings[field].read(cells[i]); layout != "" {
+				cells[i] = plain
 			}
 		}
 	}

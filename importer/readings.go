@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/importer/value"
 )
 
 // reading is how the cells of one field are read in the whole file.
@@ -16,8 +17,10 @@ type reading struct {
 	comma    bool   // is the decimal separator of amounts
 	excel    bool   // numbers are days of Excel
 	lastYear int    // latest year of two digits
-	dates    dateSurvey
-	amounts  amountSurvey
+	decimal  string // a value of Decimals
+	dates    value.DateSurvey
+	hasDates bool // a cell is a date in some order
+	amounts  value.AmountSurvey
 	forms    map[string]*Form // by layout: cells that are not in the catalogue's notation
 }
 
@@ -34,15 +37,15 @@ type Form struct {
 func (r *reading) survey(row int, text string) {
 	switch r.kind {
 	case model.KindDate:
-		r.dates.add(row, strings.TrimSpace(text), r.lastYear)
+		r.dates.Add(row, strings.TrimSpace(text), r.lastYear)
 	case model.KindCents:
-		r.amounts.add(strings.TrimSpace(text))
+		r.amounts.Add(row, strings.TrimSpace(text))
 	}
-	for _, order := range []string{r.order, datesMDY, datesDMY} {
+	for _, order := range []string{r.order, value.DatesMDY, value.DatesDMY} {
 		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear}
-		value, layout := as.read(text)
-		if _, ok := model.ParseDate(value); ok {
-			r.dates.hasDates = true
+		plain, layout := as.read(text)
+		if _, ok := model.ParseDate(plain); ok {
+			r.hasDates = true
 		}
 		if layout != "" {
 			r.note(text, layout, 1)
@@ -52,12 +55,24 @@ func (r *reading) survey(row int, text string) {
 }
 
 // decide chooses the date order and the decimal separator of a column. It is called after the survey. With a
-// question it also chooses one of the answers.
+// question it also chooses the first answer.
 func (r *reading) decide(column string) (q *Question) {
-	if r.kind == model.KindDate && r.order == datesAuto {
-		r.order, q = r.dates.order(column, r.lastYear)
+	if r.kind == model.KindDate && r.order == value.DatesAuto {
+		if order, isClear := r.dates.Order(); isClear {
+			r.order = order
+		} else {
+			r.order, q = order, dateQuestion(column, &r.dates, r.lastYear)
+		}
 	}
-	r.comma, r.excel = r.amounts.comma(), r.dates.hasExcelDays()
+	if r.kind == model.KindCents {
+		comma, isClear := r.amounts.Comma()
+		if r.comma = comma; r.decimal != "" {
+			r.comma = r.decimal == decimalComma
+		} else if !isClear {
+			q = decimalQuestion(column, &r.amounts)
+		}
+	}
+	r.excel = r.dates.HasExcelDays()
 	surveyed := r.forms
 	r.forms = nil
 	byPlace := func(a, b *Form) int { return cmp.Compare(a.place, b.place) }
@@ -71,30 +86,35 @@ func (r *reading) decide(column string) (q *Question) {
 
 // read converts a cell to the catalogue's notation, and returns the layout of a converted cell. It returns an
 // unreadable cell unchanged.
-func (r *reading) read(text string) (value, layout string) {
-	text = strings.TrimSpace(text)
+func (r *reading) read(original string) (plain, layout string) {
+	text := strings.TrimSpace(original)
 	switch r.kind {
 	case model.KindDate:
-		if _, ok := model.ParseDate(text); ok || r.order == datesISO {
+		if _, ok := model.ParseDate(text); ok || r.order == value.DatesISO {
 			return text, ""
 		}
-		if day, ok := excelDay(text, r.lastYear); ok && r.excel {
+		if day, ok := value.ExcelDay(text, r.lastYear); ok && r.excel {
 			return day.String(), "day of Excel"
 		}
-		if day, layout, ok := parseDate(text, r.order, r.lastYear); ok {
+		if day, layout, ok := value.ParseDate(text, r.order, r.lastYear); ok {
 			return day.String(), layout
 		}
 	case model.KindCents:
-		if plain, ok := parseAmount(text, r.comma); ok && plain != text {
+		if plain, ok := value.ParseAmount(text, r.comma); ok && plain != text {
 			if r.comma {
 				return plain, "amount with a decimal comma"
 			}
 			return plain, "amount"
 		}
 	case model.KindInt:
-		if plain, ok := parsePages(text); ok && plain != text {
+		if plain, ok := value.ParsePages(text); ok && plain != text {
 			return plain, "number"
 		}
+	case model.KindText:
+		if plain, ok := value.ParseList(text); ok {
+			return plain, "list"
+		}
+		return original, ""
 	}
 	return text, ""
 }

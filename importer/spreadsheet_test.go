@@ -78,7 +78,7 @@ func TestBrokenFiles(t *testing.T) {
 		return data
 	}
 	whole := sheet("B")
-	if f, err := survey(t, whole, Options{}); f == nil || f.Rows != 3 {
+	if f, err := surveyOf(t, whole, Options{}); f == nil || f.Rows != 3 {
 		t.Fatalf("the whole one: %v, %v", f, err)
 	}
 	for name, test := range map[string]struct {
@@ -104,7 +104,7 @@ func TestBrokenFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if f, err := survey(t, test.data, Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
+			if f, err := surveyOf(t, test.data, Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, %v\nwant %s", f, err, test.want)
 			}
 		})
@@ -113,7 +113,7 @@ func TestBrokenFiles(t *testing.T) {
 		"CSV cut":        "name,pages,published_at,author,price,genre\nA,1,2005-01-01,X,1,G\nB,1,20",
 		"JSON Lines cut": `{"name":"A","pages":1,"published_at":"2005-01-01","author":"X","price":1,"genre":"G"}` + "\n" + `{"name":"B"`,
 	} {
-		f, err := survey(t, []byte(text), Options{})
+		f, err := surveyOf(t, []byte(text), Options{})
 		must(t, err)
 		if rows := readBooks(t, f); len(rows) != 2 || rows[0] != "A||1|2005-01-01|X|1.00|G|" || !strings.HasPrefix(rows[1], "row 2 ") {
 			t.Errorf("%s: the rows are %q", name, rows)
@@ -151,7 +151,7 @@ func TestSpreadsheetForms(t *testing.T) {
 	} {
 		sheet := "<worksheet><sheetData><row/>%s<row r='7'>" + text("<t>N</t>") + test.cell + "<c r='C7'><v>1</v></c>" +
 			text("<t>2005-01-01</t>") + text("<t>X</t>") + "<c><v>1.5</v></c>" + text("<t>G</t>") + "</row><row/></sheetData></worksheet>"
-		f, err := survey(t, workbook(t, sheet, test.texts, test.others...), Options{})
+		f, err := surveyOf(t, workbook(t, sheet, test.texts, test.others...), Options{})
 		if err != nil {
 			t.Errorf("%s: %v", test.cell, err)
 			continue
@@ -168,7 +168,7 @@ func TestSpreadsheetBounds(t *testing.T) {
 	t.Parallel()
 	const end = "</sheetData></worksheet>"
 	wide := "<row><c r='A2'><v>1</v></c>" + strings.Repeat("<c r='XFD2'><v>1</v></c>", 3) + "</row>"
-	f, err := survey(t, workbook(t, "<worksheet><sheetData>%s"+strings.Repeat(wide, 100)+end, ""), Options{})
+	f, err := surveyOf(t, workbook(t, "<worksheet><sheetData>%s"+strings.Repeat(wide, 100)+end, ""), Options{})
 	if err != nil || f.Rows != 100 {
 		t.Fatal(f, err)
 	}
@@ -183,7 +183,7 @@ func TestSpreadsheetBounds(t *testing.T) {
 		"columns that are none":    {"%s<row><c r='XFE2'><v>1</v></c></row>", "", "a cell has no column"},
 		"a comment":                {"%s<!--" + strings.Repeat("<", 2<<20) + "-->", "", "longer than 1 MiB"},
 	} {
-		if f, err := survey(t, workbook(t, "<worksheet><sheetData>"+test.sheet+end, test.texts), Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if f, err := surveyOf(t, workbook(t, "<worksheet><sheetData>"+test.sheet+end, test.texts), Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, %v, want %s", name, f, err, test.want)
 		}
 	}
@@ -193,7 +193,7 @@ func TestSpreadsheetBounds(t *testing.T) {
 // not imported in its place.
 func TestEmptySheet(t *testing.T) {
 	t.Parallel()
-	if f, err := survey(t, workbook(t, "", ""), Options{}); err == nil || !strings.Contains(err.Error(), "is broken") {
+	if f, err := surveyOf(t, workbook(t, "", ""), Options{}); err == nil || !strings.Contains(err.Error(), "is broken") {
 		t.Errorf("got %v, %v", f, err)
 	}
 }
@@ -210,7 +210,7 @@ func TestManyParts(t *testing.T) {
 		}
 	}
 	must(t, archive.Close())
-	if f, err := survey(t, b.Bytes(), Options{}); err == nil || !strings.HasSuffix(err.Error(), ": it has too many parts") {
+	if f, err := surveyOf(t, b.Bytes(), Options{}); err == nil || !strings.HasSuffix(err.Error(), ": it has too many parts") {
 		t.Errorf("got %v, %v", f, err)
 	}
 }

@@ -11,16 +11,22 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/importer/source"
+	"library-catalogue/importer/survey"
+	"library-catalogue/importer/value"
 )
 
 // Options override what Survey detects.
 type Options struct {
 	Format     string            // source.FormatCSV, FormatJSON or FormatXLSX; "" means detect
 	Delimiter  byte              // of CSV; 0 means detect
+	NoHeader   bool              // the first row is a book; the names of the columns are #1, #2, …
+	Encoding   string            // a value of source.Encodings; "" means detect
+	Sheet      string            // of a spreadsheet; "" means those with the best header
 	HeaderRow  int               // line of a text or row of a sheet with the header; 0 means detect
 	Columns    map[string]string // by field: name of its column; "" means none
 	Defaults   map[string]string // by field: value of an empty or missing cell
 	Dates      string            // a value of DateOrders; "" means auto
+	Decimal    string            // a value of Decimals; "" means auto
 	Duplicates string            // a value of DuplicateRules; "" means ask
 	LastYear   int               // latest year of two digits
 	MaxRows    int               // maximum rows of the file; 0 means no limit
@@ -32,19 +38,22 @@ type File struct {
 	Header []string // names of the columns; for JSON the keys of the first rows
 	Rows   int      // good and bad
 
-	source   *source.Source
-	format   source.Format
-	options  Options
-	columns  columns
-	near     map[string]string // by missing field: the column that was probably meant, which is surveyed for it
-	holes    map[string]int    // by field: rows with a name and an empty cell that a default can fill
-	gaps     map[string]bool   // fields that bad rows need a default for
-	unfilled int               // rows that only need these defaults
-	seen     int               // columns of Header that the first rows have
-	unended  bool              // the last row has no line end
-	rejects  bool              // the last column holds rejected JSON rows
-	readings map[string]*reading
-	dropped  []duplicate // rows that are not imported, in order
+	source          *source.Source
+	format          source.Format
+	options         Options
+	columns         columns
+	joins           [][2]int         // the columns of those from joined
+	maybe           map[string][]int // by missing field: columns that may be it; the first is surveyed for it
+	profiles        []*survey.Profile
+	holes           map[string]int  // by field: rows with a name and an empty cell that a default can fill
+	gaps            map[string]bool // fields that bad rows need a default for
+	unfilled        int             // rows that only need these defaults
+	seen            int             // columns of Header that the first rows have
+	isHeaderGuessed bool            // options.NoHeader was not given
+	unended         bool            // the last row has no line end
+	rejects         bool            // the last column holds rejected JSON rows
+	readings        map[string]*reading
+	dropped         []duplicate // rows that are not imported, in order
 }
 
 // Limits of the search for JSON keys.
@@ -57,14 +66,14 @@ const (
 // the returned file then has what is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
-		o.Dates = datesAuto
+		o.Dates = value.DatesAuto
 	}
-	f := &File{source: in, options: o, readings: map[string]*reading{}, near: map[string]string{}, holes: map[string]int{}, gaps: map[string]bool{}}
+	f := &File{source: in, options: o, readings: map[string]*reading{}, holes: map[string]int{}, gaps: map[string]bool{}}
 	var err error
 	if f.Text, err = in.Text(ctx, f.header()); err != nil {
 		return nil, err
 	}
-	switch isSheet := f.Sheet != ""; {
+	switch isSheet := f.IsSpreadsheet(); {
 	case isSheet && o.Format != "" && o.Format != source.FormatXLSX:
 		return f, fmt.Errorf("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto", o.Format)
 	case !isSheet && o.Format == source.FormatXLSX && !f.isRejects(ctx):
@@ -75,12 +84,19 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.options.Format, f.options.Delimiter, f.options.HeaderRow = source.FormatCSV, ',', 1
 	}
 	for _, field := range model.ImportFields {
-		f.readings[field] = &reading{kind: model.ImportField(field).Kind, order: o.Dates, lastYear: o.LastYear}
+		f.readings[field] = &reading{kind: model.ImportField(field).Kind, order: o.Dates, decimal: o.Decimal, lastYear: o.LastYear}
 	}
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
 	var questions Questions
+	if f.isHeaderGuessed {
+		questions = append(questions, &Question{Option: "no_header", Text: "the first row has no names of columns, and looks like a book",
+			Answers: []Answer{{"true", "reads it as a book, with the columns #1, #2 and so on", "The first row is a book"}}})
+	}
+	if f.Unsure != nil {
+		questions = append(questions, f.encodingQuestion())
+	}
 	keys, missing, err := f.surveyRows(ctx)
 	if err != nil {
 		return f, err
@@ -97,7 +113,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if q != nil {
 		questions = append(questions, q)
 	}
-	for field := range f.near {
+	for field := range f.maybe {
 		delete(f.columns, field)
 	}
 	if err != nil || len(questions) == 0 {
@@ -122,76 +138,6 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 	return f.findDuplicates(ctx, keys)
 }
 
-// header returns how to find the header.
-func (f *File) header() source.Header {
-	return source.Header{Row: f.options.HeaderRow, Matched: func(names []string) int {
-		found, _ := findColumns(names, f.options)
-		return len(found)
-	}}
-}
-
-// findColumns detects the format, and finds the columns of the fields.
-func (f *File) findColumns(ctx context.Context) (err error) {
-	if f.isRejects(ctx) {
-		f.options.Format, f.options.HeaderRow, f.options.Delimiter = source.FormatCSV, 1, ','
-	}
-	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
-		return err
-	}
-	switch isCSV := f.format.Name == source.CSV; {
-	case !isCSV && f.options.Delimiter != 0:
-		return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
-	case !isCSV && f.options.HeaderRow != 0:
-		return fmt.Errorf("the header row option applies to CSV and spreadsheets only, and the file is %s", f.Kind())
-	}
-	records, err := f.records(ctx)
-	if err != nil {
-		return err
-	}
-	if f.format.Name == source.CSV {
-		f.rejects = slices.Equal(f.Header, append(slices.Clone(rejectColumns), jsonColumn))
-	}
-	f.seen = len(f.Header)
-	if f.format.Name == source.CSV && !f.rejects {
-		if f.columns, err = findColumns(f.Header, f.options); err == nil {
-			f.findNearMisses()
-		}
-		return err
-	}
-	keys := map[string]bool{}
-	for range keyRows {
-		r, err := records.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		f.parseRejected(&r)
-		for key := range r.Values {
-			if len(keys) < maxKeys {
-				keys[key] = true
-			}
-		}
-	}
-	f.Header = slices.Sorted(maps.Keys(keys))
-	if f.columns, err = findColumns(f.Header, f.options); err != nil {
-		return err
-	}
-	f.seen = len(f.Header)
-	for _, field := range model.ImportFields { // later rows may have other keys
-		name, isAsked := f.options.Columns[field]
-		if !isAsked {
-			name = field
-		}
-		if name != "" && !slices.Contains(f.Header, name) && (!isAsked || f.columns[field] == nil) {
-			f.columns[field] = append(f.columns[field], len(f.Header))
-			f.Header = append(f.Header, name)
-		}
-	}
-	return nil
-}
-
 // isRejects reports whether the file has the columns of rejected rows. It is imported with the flags of the first file,
 // but has our own form.
 func (f *File) isRejects(ctx context.Context) bool {
@@ -199,7 +145,6 @@ func (f *File) isRejects(ctx context.Context) bool {
 	return err == nil && len(header) > len(rejectColumns) && slices.Equal(header[:len(rejectColumns)], rejectColumns)
 }
 
-// records returns a reader at the first record.
 func (f *File) records(ctx context.Context) (source.RecordReader, error) {
 	records, header, err := f.Records(ctx, f.format)
 	if f.Header == nil {
@@ -218,9 +163,18 @@ func (f *File) parseRejected(r *source.Record) {
 // columnOf returns the name of a field's first column, or "".
 func (f *File) columnOf(field string) string {
 	if of := f.columns[field]; len(of) > 0 {
-		return f.Header[of[0]]
+		return f.columnName(of[0])
 	}
 	return ""
+}
+
+// columnName returns the name of a column.
+func (f *File) columnName(i int) string {
+	if i >= joined {
+		parts := f.joins[i-joined]
+		return f.Header[parts[0]] + "+" + f.Header[parts[1]]
+	}
+	return f.Header[i]
 }
 
 // value returns the value of a field as written, and the index of its column, or -1.
@@ -238,8 +192,11 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 	return v, column
 }
 
-// cell returns the value of a column.
 func (f *File) cell(r *source.Record, column int) model.Value {
+	if column >= joined {
+		parts := f.joins[column-joined]
+		return model.Text(strings.TrimSpace(f.cell(r, parts[0]).Written() + " " + f.cell(r, parts[1]).Written()))
+	}
 	if r.Values == nil {
 		return model.Text(r.Cells[column])
 	}
@@ -252,15 +209,18 @@ func (f *File) isMissing(field string, v model.Value) bool {
 		return true
 	}
 	text := strings.TrimSpace(v.Written())
+	if value.IsError(text) {
+		return true
+	}
 	isOwn := f.columnOf(field) == field
 	_, hasDefault := f.options.Defaults[field]
 	switch model.ImportField(field).Kind {
 	case model.KindDate:
-		return noValue.MatchString(text) || strings.Trim(text, "0-/. ") == "" || strings.HasPrefix(text, noDate) && !isOwn
+		return value.IsNoDate(text) || strings.HasPrefix(text, value.NoDate) && !isOwn
 	case model.KindInt:
-		return noValue.MatchString(text) || text == "0" && (!isOwn || hasDefault)
+		return value.IsNone(text) || text == "0" && (!isOwn || hasDefault)
 	case model.KindCents:
-		return noValue.MatchString(text)
+		return value.IsNone(text)
 	}
 	return false
 }
@@ -302,7 +262,9 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			v, column := f.value(&r, field)
 			text := v.Written()
 			if column >= 0 && text != "" {
-				used[column] = true
+				for _, part := range partsOf(column, f.joins) {
+					used[part] = true
+				}
 			}
 			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && slices.Contains(fillable, field) {
 				f.holes[field]++
@@ -316,13 +278,15 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 	for _, field := range model.ImportFields {
 		asked := f.options.Columns[field]
 		required := isRequired(field, f.options.Defaults)
-		if asked == "" && foldName(f.columnOf(field)) == "data" && !f.readings[field].dates.hasDates {
-			f.columns[field] = nil // in English the name means other things than a date
+		without := func(kept []bool) func(int) bool {
+			return func(i int) bool {
+				return !slices.ContainsFunc(partsOf(i, f.joins), func(part int) bool { return kept[part] })
+			}
 		}
-		existing := slices.DeleteFunc(f.columns[field], func(i int) bool { return !exists[i] })
-		useful := slices.DeleteFunc(slices.Clone(existing), func(i int) bool { return !used[i] })
+		existing := slices.DeleteFunc(f.columns[field], without(exists))
+		useful := slices.DeleteFunc(slices.Clone(existing), without(used))
 		switch {
-		case f.near[field] != "":
+		case f.maybe[field] != nil:
 			missing = append(missing, missingField{field, asked, false})
 		case len(existing) == 0:
 			delete(f.columns, field)
@@ -354,9 +318,14 @@ func (f *File) dropKeys(exists []bool) {
 		}
 	}
 	f.Header = header
+	for i := range f.joins {
+		f.joins[i] = [2]int{index[f.joins[i][0]], index[f.joins[i][1]]}
+	}
 	for _, of := range f.columns {
 		for n, i := range of {
-			of[n] = index[i]
+			if i < joined {
+				of[n] = index[i]
+			}
 		}
 	}
 }

@@ -104,7 +104,6 @@ func changeArgs(types []model.CatalogueType, ids []string, filter map[string]any
 	return args, nil
 }
 
-// badArgument returns the error of an argument.
 func badArgument(name, message string) error {
 	return model.FieldErrors{{Field: name, Message: message}}.Err()
 }

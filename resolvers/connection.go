@@ -8,7 +8,6 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-// connection returns the connection of a list.
 func connection[T model.Node](typename string, args model.PageArgs,
 	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Selection) (int, error),
 	correct func(context.Context, string) (*string, error), groups model.Groups,

@@ -240,7 +240,7 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 	first := c.IntN(12)
 	if c.IntN(2) == 0 { // together
 		facets := []model.Facet{{By: model.ByGenre, First: &first}, {By: model.ByCategory, First: &first}, {By: model.ByAuthor, First: &first}, {By: model.ByYear, First: &first}}
-		if err := list.Prefetch(ctx, everything, facets[c.IntN(len(facets)):]); err != nil {
+		if err := list.ReadAggregates(ctx, everything, facets[c.IntN(len(facets)):]); err != nil {
 			t.Fatalf("%v: %v", filter, err)
 		}
 	}
@@ -321,7 +321,7 @@ func TestGroupsAreRemembered(t *testing.T) {
 			if _, err := list.Nodes(ctx); err != nil {
 				t.Fatal(err)
 			}
-			must(t, list.Prefetch(ctx, everything, []model.Facet{{By: model.ByYear}}))
+			must(t, list.ReadAggregates(ctx, everything, []model.Facet{{By: model.ByYear}}))
 			years, err := list.Facets().Years(ctx, nil)
 			must(t, err)
 			return years[0].Count, stats.Statements()

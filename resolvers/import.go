@@ -220,7 +220,6 @@ func (b *importBatch) createGenre(ctx context.Context, name string, category mod
 	return b.store.Genres.Create(ctx, &model.CreateGenreInput{Name: name, CategoryID: category})
 }
 
-// write stores the new and the changed books.
 func (b *importBatch) write(ctx context.Context) error {
 	var changed []*model.Book
 	for _, before := range b.stored {

@@ -32,7 +32,6 @@ func (p *importPreview) category(name string) *model.Category {
 	return made
 }
 
-// genre returns a genre that is not stored.
 func (p *importPreview) genre(name string, category model.ID) *model.Genre {
 	made := &model.Genre{ID: -1 - model.ID(len(p.genres)), Name: name, CategoryID: category}
 	p.genres = append(p.genres, made)

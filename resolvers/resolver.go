@@ -29,14 +29,14 @@ func New(store *db.Store) *Resolver {
 }
 
 // Read calls fn with a context whose reads all see one revision. If the revision changes, fn runs a
-// second time. since is a revision already read for the same request, or nil. expensive lets a replica
-// serve the reads. Read returns the revision's number if since is not nil and fn reports that its response depends on the revision
+// second time. known is a revision already read for the same request, or NoRevision. mayUseReplica lets a replica
+// serve the reads. Read returns the revision's number if one is known and fn reports that its response depends on the revision
 // alone. Otherwise it returns -1.
-func (r *Resolver) Read(ctx context.Context, since *model.Revision, expensive bool, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
-	err = r.store.Read(ctx, since, expensive, func(ctx context.Context, s *db.Snapshot) error {
+func (r *Resolver) Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
+	err = r.store.Read(ctx, known, mayUseReplica, func(ctx context.Context, s *db.Snapshot) error {
 		cacheable, err := fn(r.with(ctx, s))
 		revision = -1
-		if err == nil && cacheable && since != nil {
+		if err == nil && cacheable && known.IsKnown() {
 			revision, err = s.Revision(ctx)
 		}
 		return err
@@ -69,8 +69,8 @@ func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
 	return r.with(ctx, r.store.Now(ctx))
 }
 
-// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write. ctx is
-// of WithSnapshot. fn may run again; a write within it must run once.
+// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write: of REST before the
+// call, of GraphQL within fn, which runs it once. ctx is of WithSnapshot. fn may run again.
 func (r *Resolver) ReadBack(ctx context.Context, fn func(ctx context.Context) error) error {
 	return r.store.ReadBack(ctx, func(reading context.Context, s *db.Snapshot) error {
 		reading = r.with(reading, s)

@@ -37,7 +37,6 @@ func authorise(ctx context.Context, scopes ...string) error {
 	return err
 }
 
-// createBookScopes returns the scopes for creating a book.
 func createBookScopes(in *model.CreateBookInput) []string {
 	scopes := []string{booksCreate}
 	if in.Genre != nil && in.Genre.Create != nil {
@@ -46,7 +45,6 @@ func createBookScopes(in *model.CreateBookInput) []string {
 	return scopes
 }
 
-// createGenreScopes returns the scopes for creating a genre.
 func createGenreScopes(in *model.CreateGenreInput) []string {
 	scopes := []string{genresCreate}
 	if in.Category != nil && in.Category.Create != nil {
@@ -55,7 +53,6 @@ func createGenreScopes(in *model.CreateGenreInput) []string {
 	return scopes
 }
 
-// bulkScopes returns the scopes for all rows.
 func bulkScopes[T any](rows []*T, scopesOf func(*T) []string) (scopes []string) {
 	for _, row := range rows {
 		scopes = append(scopes, scopesOf(row)...)
@@ -64,7 +61,6 @@ func bulkScopes[T any](rows []*T, scopesOf func(*T) []string) (scopes []string) 
 	return slices.Compact(scopes)
 }
 
-// deleteGenreScopes returns the scopes for deleting genres.
 func deleteGenreScopes(policy model.OnChildren) []string {
 	switch policy {
 	case model.Cascade:
@@ -75,7 +71,6 @@ func deleteGenreScopes(policy model.OnChildren) []string {
 	return []string{genresDelete}
 }
 
-// deleteCategoryScopes returns the scopes for deleting categories.
 func deleteCategoryScopes(policy model.OnChildren) []string {
 	switch policy {
 	case model.Cascade:

@@ -74,7 +74,6 @@ func (h *handler) bookAppender(f *format, genres genreCache) func(ctx context.Co
 	}
 }
 
-// parents returns the genre and the category of a book.
 func (h *handler) parents(ctx context.Context, b *model.Book) (*model.Genre, *model.Category, error) {
 	g, err := h.catalogue.Book().Genre(ctx, b)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 // genreCategoryFields are the fields of a category nested in a genre that is not nested.
 var genreCategoryFields = model.CategoryJSON.Before("created_at")
 
-// appendBook appends a book with its genre and category.
 func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category, genres genreCache) []byte {
 	dst = append(model.BookJSON.Append(dst, b), `,"genre":`...)
 	return append(genres.append(dst, g, c), '}')
@@ -19,7 +18,6 @@ type genreCache map[versions][]byte
 
 type versions struct{ genre, genreVersion, category, categoryVersion int64 }
 
-// append appends a genre with its category.
 func (cache genreCache) append(dst []byte, g *model.Genre, c *model.Category) []byte {
 	if cache == nil {
 		return appendGenreOfBook(dst, g, c)

@@ -35,7 +35,6 @@ func (h *handler) genres() *resource {
 	}
 }
 
-// genre returns the object of a genre, with its category.
 func (h *handler) genre(ctx context.Context, g *model.Genre) (*object, error) {
 	c, err := h.catalogue.Genre().Category(ctx, g)
 	if err != nil {

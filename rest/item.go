@@ -15,7 +15,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// get responds with one object.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
 	f := q.format(w, r, res.itemFormats)
@@ -43,7 +42,6 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 	}))
 }
 
-// cacheKey returns the cache key of a request.
 func cacheKey(r *http.Request, format string) pipeline.Key {
 	return pipeline.KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery, format)
 }
@@ -80,7 +78,6 @@ func written[T any](ctx context.Context, h *handler, payload *model.Payload[T], 
 	return object, err
 }
 
-// post creates an object.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	if err := h.catalogue.Authorise(r.Context(), res.name, "create"); err != nil {
 		return err
@@ -113,7 +110,6 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	})
 }
 
-// write runs a write.
 func (h *handler) write(w http.ResponseWriter, r *http.Request, res *resource, write func(context.Context) error, answer func(http.ResponseWriter)) error {
 	price := cost.Estimate{Total: writeCost + res.rowCost}
 	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Write: write, Answer: answer}))
@@ -152,7 +148,6 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 	})
 }
 
-// delete deletes an object.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
 	if err := h.catalogue.Authorise(r.Context(), res.name, "delete"); err != nil {
 		if !h.options.OpenDelete || !model.IsCode(err, model.Unauthenticated) {
@@ -195,7 +190,6 @@ func (h *handler) onChildren(r *http.Request) (model.OnChildren, error) {
 	return model.Restrict, nil
 }
 
-// impossibleVersion is a version that no row has.
 const impossibleVersion int64 = -1
 
 // expectedVersion returns the version that the row must have when it is written, or nil if the request has no condition
@@ -207,7 +201,7 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 	}
 	impossible := impossibleVersion
 	var found *object
-	_, err := h.catalogue.Read(ctx, nil, false, func(ctx context.Context) (_ bool, err error) {
+	_, err := h.catalogue.Read(ctx, model.NoRevision, false, func(ctx context.Context) (_ bool, err error) {
 		found, err = res.find(ctx, jsonFormat, id)
 		return false, err
 	})

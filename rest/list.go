@@ -9,7 +9,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// list is one page of a list.
 type list struct {
 	// read appends the page's objects to dst and returns the cursor of the next page, nil for none.
 	read       func(ctx context.Context, dst []byte) (out []byte, next *string, err error)

@@ -120,7 +120,6 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 // errTooLong means that a whole list is too long for getPage.
 var errTooLong = errors.New("the list is too long for a page")
 
-// setHeaders sets Link and X-Total-Count.
 func (p *paging) setHeaders(header http.Header, path string, values url.Values, total int, next *string) {
 	header.Set("X-Total-Count", strconv.Itoa(total))
 	if links := p.links(path, values, total, next); links != "" {

@@ -44,7 +44,6 @@ func parseQuery(raw string) url.Values {
 	return values
 }
 
-// has reports whether a parameter is given.
 func (q *query) has(name string) bool { return len(q.values[name]) > 0 }
 
 // given is like has. The parameter may be spelled name[], as some clients do.
@@ -130,7 +129,6 @@ func renameError(err error) error {
 	return model.FieldErrors{{Field: "q", Message: strings.Replace(e.Message, "The search argument", "The q field", 1)}}.Err()
 }
 
-// withOperand returns filter with an operand at path.
 func withOperand(filter model.Filter, path []string, operand any) model.Filter {
 	if filter == nil {
 		filter = model.Filter{}

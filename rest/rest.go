@@ -24,7 +24,8 @@ type Catalogue interface {
 	// Sizes returns the approximate numbers of rows.
 	Sizes() model.Sizes
 	pipeline.Catalogue
-	// ReadBack calls fn with a context whose reads all see one revision, after a write. fn may run again.
+	// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write before it. fn may
+	// run again.
 	ReadBack(ctx context.Context, fn func(context.Context) error) error
 	// ReadTransaction calls fn once, in one transaction and at one revision. Use it for long reads.
 	ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error

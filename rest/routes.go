@@ -48,7 +48,6 @@ func (h *handler) routes() []route {
 	return routes
 }
 
-// route is a method of a path.
 type route struct {
 	method   string
 	pattern  string

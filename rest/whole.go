@@ -49,10 +49,10 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 	}
 	gzipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 	key := fmt.Sprintf("%s%s %t %t %s", res.name, f.tagSuffix, gzipped, wanted, page.Key())
-	serve := func(w http.ResponseWriter, r *http.Request, since model.Revision) error {
+	serve := func(w http.ResponseWriter, r *http.Request, known model.Revision) error {
 		if r.Method == http.MethodHead {
-			if since.Catalogue >= 0 {
-				w.Header().Set("ETag", f.listTag(since.Catalogue))
+			if known.IsKnown() {
+				w.Header().Set("ETag", f.listTag(known.Catalogue))
 			}
 			f.setHeaders(w, res.name)
 			return nil
@@ -62,7 +62,7 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
-		list, err := h.lists.Open(ctx, key, since.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
+		list, err := h.lists.Open(ctx, key, known.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
 			release, err := h.options.Pipeline.Admission.AcquireWhole(ctx, price)
 			if err != nil {
 				return 0, err

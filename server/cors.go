@@ -12,7 +12,7 @@ import (
 
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/graphqlhttp/stream"
+	"library-catalogue/server/graphqlhttp/socket"
 )
 
 // anyOrigin in a list allows all origins.
@@ -89,7 +89,7 @@ func crossOrigin(origins []string, credentials bool, log *slog.Logger) (middlewa
 // does not apply to them.
 func protectSockets(protection *http.CrossOriginProtection, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if stream.IsUpgrade(r) {
+		if socket.IsUpgrade(r) {
 			write := *r
 			write.Method = http.MethodPost
 			if protection.Check(&write) != nil {

@@ -9,7 +9,6 @@ import (
 	"library-catalogue/edge/httpcond"
 )
 
-// encodings are the content encodings of compressed responses.
 var encodings = []string{"zstd", "gzip"}
 
 // newCompress returns middleware that compresses responses, but not event streams, because an encoder for each open

@@ -13,12 +13,11 @@ import (
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/rest"
 	"library-catalogue/server/graphqlhttp"
-	"library-catalogue/server/graphqlhttp/stream"
+	"library-catalogue/server/graphqlhttp/socket"
 	"library-catalogue/server/imports"
 	"library-catalogue/web"
 )
 
-// middleware wraps a handler.
 type middleware = func(http.Handler) http.Handler
 
 // chain wraps handler in middleware, the first outermost.
@@ -49,7 +48,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	graphQL := graphqlhttp.New(graphqlhttp.Config{
 		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Streams: cfg.Streams, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
-	sockets := stream.New(stream.Config{
+	sockets := socket.New(socket.Config{
 		Executor: graphQL, Streams: cfg.Streams,
 		Authenticate: func(next http.Handler) http.Handler {
 			return chain(next, cfg.Authenticate, caller.Middleware(cfg.Proxies))
@@ -116,7 +115,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			}
 		}
 		switch {
-		case r.URL.Path == graphQLPath && stream.IsUpgrade(r):
+		case r.URL.Path == graphQLPath && socket.IsUpgrade(r):
 			upgrades.ServeHTTP(w, r)
 		case imports.Serves(r):
 			fileImports.ServeHTTP(w, r)

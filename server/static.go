@@ -27,19 +27,15 @@ func newPage(handler http.Handler, encoding string) *page {
 	return p
 }
 
-// Header implements http.ResponseWriter.
 func (p *page) Header() http.Header { return p.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (p *page) WriteHeader(int) {}
 
-// Write implements http.ResponseWriter.
 func (p *page) Write(b []byte) (int, error) {
 	p.body = append(p.body, b...)
 	return len(b), nil
 }
 
-// ServeHTTP implements http.Handler.
 func (p *page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Content-Length", strconv.Itoa(len(p.body)))
@@ -71,7 +67,6 @@ func static(compress middleware, plain *page) http.Handler {
 	})
 }
 
-// document returns a page of a content type.
 func document(contentType string, body []byte) *page {
 	return &page{http.Header{"Content-Type": {contentType}}, body}
 }

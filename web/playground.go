@@ -10,7 +10,7 @@ import (
 	"library-catalogue/web/view"
 )
 
-// cdnHost serves the files of npm's packages as they are.
+// cdnHost is the CDN. It serves the files of npm packages unchanged.
 const cdnHost = "cdn.jsdelivr.net"
 
 // graphiQL is the list of GraphiQL's packages and files. make web copies these files and compares their hashes.
@@ -33,7 +33,8 @@ func graphiQLFiles(a assets) (files []pinnedFile, builtIn bool, _ error) {
 	builtIn = true
 	for _, f := range list.Playground {
 		name, file, _ := strings.Cut(f.File, "/")
-		files = append(files, pinnedFile{"https://" + cdnHost + "/npm/" + name + "@" + list.Dependencies[name] + "/" + file, f.Integrity})
+		url := "https://" + cdnHost + "/npm/" + name + "@" + list.Dependencies[name] + "/" + file
+		files = append(files, pinnedFile{url, f.Integrity})
 		builtIn = builtIn && a.files[path.Base(file)] != nil
 	}
 	for i := range files {
@@ -50,15 +51,15 @@ type formReason struct {
 	Retry string // URL of GraphiQL; empty: it is off
 }
 
-// routePlayground adds the playground: GraphiQL if it is built in or may come from the CDN, else a plain form. The page of
-// GraphiQL goes to the form if its files do not come.
+// routePlayground adds the playground: GraphiQL if it is built in or may come from the CDN, else a plain form. The page
+// of GraphiQL goes to the form if its files do not load.
 func (p *Pages) routePlayground(mayUseCDN bool) error {
 	files, builtIn, err := graphiQLFiles(p.assets)
 	if err != nil {
 		return err
 	}
 	off, reason, policy := !builtIn && !mayUseCDN, formReason{}, toolPolicy
-	if !builtIn { // the policy names the files, because other files of the host are anyone's
+	if !builtIn { // the policy names files and not the host, which has the packages of anyone
 		reason.Host = cdnHost
 		for _, directive := range []string{"script-src 'self'", "style-src 'self'"} {
 			for _, f := range files {
@@ -71,7 +72,9 @@ func (p *Pages) routePlayground(mayUseCDN bool) error {
 		if !off {
 			reason.Retry = "/playground?" + r.URL.RawQuery
 		}
-		return &view.Page{Name: "playground.html", Title: "Playground", Section: "developers", Script: "playground.js", Main: reason}, nil
+		return &view.Page{
+			Name: "playground.html", Title: "Playground", Section: "developers", Script: "playground.js", Main: reason,
+		}, nil
 	})
 	p.mux.Handle("GET /playground/form", form)
 	if off {

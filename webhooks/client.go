@@ -73,7 +73,6 @@ func (c *Client) Test(ctx context.Context, w *model.Webhook) error {
 	return c.send(ctx, w, testMessage(model.Timestamp(time.Now().UnixMicro()))).err
 }
 
-// result is the result of an attempt.
 type result struct {
 	err        error         // nil after a 2xx response
 	status     int           // 0 without a response
@@ -190,7 +189,6 @@ var notPublic = func() (networks []netip.Prefix) {
 
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// isPublic reports whether an address is globally reachable.
 func isPublic(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	if address.Is6() && !globalUnicast.Contains(address) {

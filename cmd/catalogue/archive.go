@@ -31,7 +31,6 @@ type archiveCreateCmd struct {
 	Force bool   `help:"Replace an existing file."`
 }
 
-// Run implements the command.
 func (c *archiveCreateCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if c.File == "-" && cli.IsTerminal(std.Out) {
 		return errors.New("an archive cannot be written to a terminal: name a file, like catalogue.tar.zst")
@@ -63,7 +62,6 @@ type archiveRestoreCmd struct {
 	DryRun bool   `help:"Check the archive, and store nothing."`
 }
 
-// Run implements the command.
 func (c *archiveRestoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	in := std.In
 	if c.File != "-" {
@@ -115,7 +113,6 @@ type archiveCopyCmd struct {
 	To   string `required:"" placeholder:"URL" help:"Database to write, which must be empty or hold an interrupted copy."`
 }
 
-// Run implements the command.
 func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	source := cli.DatabaseFlags{DatabaseURL: c.From}
 	if err := source.Exists(); err != nil {

@@ -17,7 +17,6 @@ type backupCmd struct {
 	Force bool   `help:"Replace an existing file."`
 }
 
-// Run implements the command.
 func (c *backupCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {
@@ -40,7 +39,6 @@ type restoreCmd struct {
 	File string `arg:"" help:"Backup to restore."`
 }
 
-// Run implements the command.
 func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {

@@ -36,7 +36,6 @@ func (c *doctorCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return err
 }
 
-// printReport prints the result of each check.
 func printReport(out io.Writer, report *doctor.Report, fix bool) {
 	for _, check := range report.Checks {
 		if !slices.ContainsFunc(report.Problems, func(p doctor.Problem) bool { return p.Check == check }) {

@@ -25,7 +25,6 @@ type exportCmd struct {
 	Spreadsheet bool   `help:"Write CSV for a spreadsheet: with a byte order mark, by which Excel recognises UTF-8, and with an apostrophe before each cell that would be a formula. An import reads the apostrophe as text."`
 }
 
-// Run implements the command.
 func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 	format, compression, err := c.output()
 	if err != nil {
@@ -56,7 +55,6 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return err
 }
 
-// output returns the format and the compression of the file.
 func (c *exportCmd) output() (format, compression string, err error) {
 	name := importer.Printable(c.File)
 	extension, compression := splitName(c.File)
@@ -90,7 +88,6 @@ type layout struct {
 	appendBook            bookfile.Appender
 }
 
-// layout returns the layout of a format.
 func (c *exportCmd) layout(format string) layout {
 	switch format {
 	case "json":

@@ -18,10 +18,8 @@ import (
 	"library-catalogue/importer"
 )
 
-// archiveExtension ends the name of an archive.
 const archiveExtension = ".tar.zst"
 
-// isArchive reports whether path has the name of an archive.
 func isArchive(path string) bool { return strings.HasSuffix(strings.ToLower(path), archiveExtension) }
 
 // formats are the values of --format by the extension of a file.
@@ -36,7 +34,6 @@ func splitName(path string) (extension, compression string) {
 	return filepath.Ext(strings.TrimSuffix(path, compression)), compression
 }
 
-// compress returns a writer that compresses into out.
 func compress(out io.Writer, compression string) (io.WriteCloser, error) {
 	switch compression {
 	case ".gz":

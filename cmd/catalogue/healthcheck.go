@@ -16,7 +16,6 @@ const healthcheckTimeout = 3 * time.Second
 
 type healthcheckCmd struct{ cli.AddressFlags }
 
-// Run implements the command.
 func (c *healthcheckCmd) Run(ctx context.Context, std cli.Stdio, env cli.Getenv) error {
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
 	defer cancel()

@@ -32,16 +32,19 @@ type importCmd struct {
 	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
 	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. FIELD= imports no column. Fields: ${fields}."`
 	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field if its cell is empty or missing; repeat as for --map."`
+	Encoding   string   `enum:"${encodings}" default:"auto" help:"Encoding of the text: one of ${enum}. auto asks if several are possible (default: ${default})."`
+	Sheet      string   `placeholder:"NAME" help:"Sheet of a spreadsheet. Default: all sheets with the same columns as the best one."`
 	Delimiter  string   `placeholder:"CHARACTER" default:"auto" help:"Delimiter of CSV: one character, tab, or auto, which looks for , ; tab and | (default: ${default})."`
 	HeaderRow  string   `placeholder:"N" help:"Line of the text, or row of the spreadsheet, with the column names. Default: the best of the first ten."`
+	NoHeader   bool     `help:"The first row is a book. The columns are #1, #2, and so on: --map name=#1."`
 	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, which detects it from the column. Every choice also accepts iso (default: ${default})."`
+	Decimal    string   `enum:"${decimals}" default:"auto" help:"Meaning of 85.000 in prices: comma (the comma is the decimal separator: 85000), point (85), or auto, which asks if no other price tells (default: ${default})."`
 	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to import if several have the same name and author but different values: last, first, reject (none of them), or ask, which refuses the file (default: ${default})."`
 	Strict     bool     `xor:"bad rows" help:"Import nothing if one row is bad."`
 	Rejects    string   `xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, each with its faults and what would correct them. Without it the first few are printed."`
 	Force      bool     `help:"Replace an existing file of --rejects."`
 }
 
-// Run implements the command.
 func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Context) error {
 	name := importer.Printable(c.File)
 	switch {
@@ -69,33 +72,44 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
 	}
 	if c.DryRun {
-		return c.preview(ctx, std, in, file, command.Args)
-	}
-	if !file.IsPlain() {
+		if err := c.preview(ctx, std, file); err != nil {
+			return err
+		}
+	} else if !file.IsPlain() {
 		fmt.Fprintf(std.Err, "%s: %s", name, describeFile(file))
 	}
-	store, err := c.DatabaseFlags.Open(ctx, db.Options{Logger: std.Log()})
+	store, closeStore, err := c.open(ctx, std)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer closeStore()
 	rejects, err := newRejects(in, file, c.Rejects, c.Force)
 	if err != nil {
 		return err
 	}
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
-	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
-	if c.Strict {
+	catalogue := resolvers.New(store)
+	im := &importer.Importer{Catalogue: catalogue, Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
+	if c.DryRun {
+		im.Preview = catalogue.PreviewImport()
+	}
+	if c.Strict && !c.DryRun {
 		err = im.ImportStrict(ctx, file)
 	} else {
 		err = im.Import(ctx, file)
 	}
 	bar.Done()
+	if _, ok := errors.AsType[importer.Questions](err); ok {
+		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
+	}
 	if bad, ok := errors.AsType[*importer.Row](err); ok {
 		fmt.Fprintf(std.Err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
 		return cli.ExitCode(1)
 	}
 	err = errors.Join(err, rejects.close(std.Err))
+	if err != nil && c.DryRun {
+		return nothingImported(ctx, err)
+	}
 	c.adviseDefaults(std.Err, file, command.Args)
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
@@ -106,17 +120,17 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	if err != nil && c.Strict {
 		return fmt.Errorf("%w: nothing was imported", err)
 	}
-	if err == nil {
+	if err == nil && !c.DryRun {
 		analyzeGrown(ctx, std, store, im.Created)
 	}
 	err = errors.Join(err, c.printCounts(std.Out, im.Counts, time.Since(start)))
-	if err != nil {
+	if err != nil && !c.DryRun {
 		return fmt.Errorf("%w: the rows counted above are stored; import the file again for the rest", err)
 	}
-	if im.Rejected > 0 {
+	if err == nil && im.Rejected > 0 {
 		return cli.ExitCode(1)
 	}
-	return nil
+	return err
 }
 
 // analyzeGrown updates PostgreSQL's statistics after created books were stored, and warns if that fails.
@@ -126,7 +140,6 @@ func analyzeGrown(ctx context.Context, std cli.Stdio, store *db.Store, created i
 	}
 }
 
-// printCounts prints the summary.
 func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time.Duration) error {
 	summary := struct {
 		DryRun bool `json:"dry_run"`
@@ -152,12 +165,10 @@ func nothingImported(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: nothing was imported", err)
 }
 
-// firstRows is the number of rows in a preview.
 const firstRows = 3
 
-// preview prints what an import would do.
-func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Source, file *importer.File, args []string) error {
-	start := time.Now()
+// preview prints how a file is read.
+func (c *importCmd) preview(ctx context.Context, std cli.Stdio, file *importer.File) error {
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
 		return err
@@ -170,36 +181,16 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	for _, row := range first {
 		fmt.Fprintf(out, "  %s\n", describeRow(row))
 	}
-	store, closeStore, err := c.openUnchanged(ctx, std)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
-	rejects, err := newRejects(in, file, c.Rejects, c.Force)
-	if err != nil {
-		return err
-	}
-	catalogue := resolvers.New(store)
-	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
-	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
-	err = im.Import(ctx, file)
-	bar.Done()
-	if err = errors.Join(err, rejects.close(std.Err)); err != nil {
-		return nothingImported(ctx, err)
-	}
-	c.adviseDefaults(std.Err, file, args)
-	if err := c.printCounts(std.Out, im.Counts, time.Since(start)); err != nil {
-		return err
-	}
-	if im.Rejected > 0 {
-		return cli.ExitCode(1)
-	}
 	return nil
 }
 
-// openUnchanged opens the database without migrating it. For a missing SQLite database it opens an empty
-// temporary one, which close removes.
-func (c *importCmd) openUnchanged(ctx context.Context, std cli.Stdio) (store *db.Store, close func(), err error) {
+// open opens the database. A dry run does not migrate it, and takes an empty temporary one, which close removes, for
+// a missing SQLite database.
+func (c *importCmd) open(ctx context.Context, std cli.Stdio) (store *db.Store, close func(), err error) {
+	if !c.DryRun {
+		store, err = c.DatabaseFlags.Open(ctx, db.Options{Logger: std.Log()})
+		return store, func() { _ = store.Close() }, err
+	}
 	if c.Exists() != nil {
 		folder, err := os.MkdirTemp("", "catalogue-preview-")
 		if err != nil {
@@ -232,6 +223,13 @@ func (c *importCmd) options() (importer.Options, error) {
 	}
 	given := map[string][]string{
 		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
+		"encoding": {c.Encoding}, "decimal": {c.Decimal},
+	}
+	if c.NoHeader {
+		given["no_header"] = []string{"true"}
+	}
+	if c.Sheet != "" {
+		given["sheet"] = []string{c.Sheet}
 	}
 	if c.HeaderRow != "" {
 		given["header_row"] = []string{c.HeaderRow}

@@ -20,6 +20,7 @@ import (
 	"library-catalogue/cmd/catalogue/usage"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
+	"library-catalogue/importer/source"
 	"library-catalogue/task"
 )
 
@@ -29,7 +30,6 @@ func main() {
 	os.Exit(report(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr), os.Stderr))
 }
 
-// commands is the command line.
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
@@ -67,7 +67,6 @@ func report(err error, stderr io.Writer) int {
 	return 2
 }
 
-// run runs the command of args.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	env, std := cli.NewGetenv(environ), cli.Stdio{In: stdin, Out: stdout, Err: stderr}
 	parser, err := newParser(env, std, kong.BindTo(ctx, (*context.Context)(nil)))
@@ -110,7 +109,8 @@ func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kon
 		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
 		kong.Vars{
 			"version": cli.ReadBuild().String(), "fields": strings.Join(model.ImportFields, ", "), "formats": strings.Join(importer.Formats, ","),
-			"dates": strings.Join(importer.DateOrders, ","), "duplicates": strings.Join(importer.DuplicateRules, ","),
+			"dates": strings.Join(importer.DateOrders, ","), "decimals": strings.Join(importer.Decimals, ","),
+			"encodings": "auto," + strings.Join(source.Encodings, ","), "duplicates": strings.Join(importer.DuplicateRules, ","),
 		},
 		kong.Writers(std.Out, std.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),

@@ -17,7 +17,6 @@ type migrateCmd struct {
 
 type migrateUpCmd struct{ cli.DatabaseFlags }
 
-// Run implements the command.
 func (c *migrateUpCmd) Run(ctx context.Context, std cli.Stdio) error {
 	store, err := db.Open(ctx, c.URL(), db.Options{Logger: std.Log()})
 	if err != nil {
@@ -36,7 +35,6 @@ type migrateStatusCmd struct {
 	cli.OutputFlags
 }
 
-// Run implements the command.
 func (c *migrateStatusCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err := c.Exists(); err != nil {
 		return err

@@ -18,7 +18,6 @@ type purgeCmd struct {
 	ID   int64  `placeholder:"N" help:"Id of the row for --type."`
 }
 
-// Run implements the command.
 func (c *purgeCmd) Run(ctx context.Context, std cli.Stdio) error {
 	types := map[string]model.CatalogueType{"book": model.TypeBook, "genre": model.TypeGenre, "category": model.TypeCategory}
 	typ, known := types[c.Type]

@@ -22,24 +22,37 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 	var b strings.Builder
 	flags := slices.Clone(args)
 	for _, q := range questions {
-		b.WriteString(q.String())
 		if q.Option == "map" {
-			b.WriteString(". Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one\n")
+			b.WriteString(q.Text + ". ")
+			for i, example := range q.Examples {
+				b.WriteString([]string{"\n  ", "  "}[min(i, 1)] + example + "\n")
+			}
+			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one\n")
 			flags = append(flags, c.columnFlags(q, file)...)
 			continue
 		}
+		b.WriteString(q.String())
 		answers := make([]string, len(q.Answers))
 		for i, a := range q.Answers {
-			answers[i] = fmt.Sprintf("--%s %s %s", q.Option, a.Value, a.Meaning)
+			answers[i] = strings.Join(append(answerFlags(q, a), a.Meaning), " ")
 		}
 		fmt.Fprintf(&b, ": %s\n", strings.Join(answers, "; "))
-		flags = append(flags, "--"+q.Option, q.Answers[0].Value)
+		flags = append(flags, answerFlags(q, q.Answers[0])...)
 	}
 	for _, field := range file.Unfilled() {
 		flags = append(flags, "--default", field+"="+importer.StandIn(field))
 	}
 	b.WriteString("For example: " + commandLine(flags))
 	return errors.New(b.String())
+}
+
+// answerFlags returns the flags of an answer.
+func answerFlags(q *importer.Question, a importer.Answer) []string {
+	flag := "--" + strings.ReplaceAll(q.Option, "_", "-")
+	if q.Option == "no_header" {
+		return []string{flag}
+	}
+	return []string{flag, a.Value}
 }
 
 // adviseDefaults prints a command that also stores the rows that only lack values.
@@ -58,7 +71,6 @@ func (c *importCmd) adviseDefaults(out io.Writer, file *importer.File, args []st
 	fmt.Fprintf(out, "A default for %s stores %d of these rows too: %s\n", strings.Join(fields, ", "), rows, commandLine(args))
 }
 
-// commandLine returns the command line of arguments for a shell.
 func commandLine(args []string) string {
 	line := "catalogue"
 	for _, arg := range args {

@@ -43,7 +43,6 @@ func newRejects(in *source.Source, of *importer.File, path string, force bool) (
 	return r, err
 }
 
-// add takes a bad row.
 func (r *rejects) add(bad *importer.Row) error {
 	r.count++
 	if r.file != nil {

@@ -9,7 +9,6 @@ import (
 
 type schemaCmd struct{}
 
-// Run implements the command.
 func (schemaCmd) Run(std cli.Stdio) error { //nolint:unparam // kong needs an error
 	formatter.NewFormatter(std.Out, formatter.WithIndent("  ")).
 		FormatSchema(graph.NewExecutableSchema(graph.Config{}).Schema())

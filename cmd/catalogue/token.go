@@ -18,7 +18,6 @@ type tokenCmd struct {
 	Scopes  []string      `name:"scope" default:"catalogue:write" placeholder:"SCOPE,…" help:"Scopes of the token, like books:create, for a server with --require-scopes (default: ${default})."`
 }
 
-// Run implements the command.
 func (c *tokenCmd) Run(std cli.Stdio) error {
 	if c.Keys() == nil && c.OIDCIssuer == "" { // the secret is a file next to the database
 		if err := c.Exists(); err != nil {

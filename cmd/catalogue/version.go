@@ -9,7 +9,6 @@ import (
 
 type versionCmd struct{ cli.OutputFlags }
 
-// Run implements the command.
 func (c versionCmd) Run(std cli.Stdio) error {
 	build := cli.ReadBuild()
 	return c.Print(std.Out, build, func(out io.Writer) error {

@@ -101,7 +101,6 @@ type webhookAddCmd struct {
 	Description string   `placeholder:"TEXT" help:"Text shown by list."`
 }
 
-// Run implements the command.
 func (c *webhookAddCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err := webhooks.NewClient(c.WebhookPrivate).CheckURL(c.URL); err != nil {
 		return err
@@ -119,7 +118,6 @@ func (c *webhookAddCmd) Run(ctx context.Context, std cli.Stdio) error {
 	})
 }
 
-// printSecret prints a webhook with its secret.
 func (f storeFlags) printSecret(out io.Writer, format cli.OutputFlags, w *model.Webhook, secret, sentence string) error {
 	shown := webhookOf(w)
 	shown.Secret = secret
@@ -134,7 +132,6 @@ type webhookListCmd struct {
 	cli.OutputFlags
 }
 
-// Run implements the command.
 func (c *webhookListCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return c.with(ctx, std, func(hooks db.Webhooks) error {
 		found, err := hooks.List(ctx)
@@ -160,7 +157,6 @@ func (c *webhookListCmd) Run(ctx context.Context, std cli.Stdio) error {
 	})
 }
 
-// state describes the state of a webhook.
 func (w webhook) state() string {
 	switch {
 	case w.Disabled != "":
@@ -182,7 +178,6 @@ type webhookFlags struct {
 
 type webhookRemoveCmd struct{ webhookFlags }
 
-// Run implements the command.
 func (c *webhookRemoveCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return c.with(ctx, std, func(hooks db.Webhooks) error {
 		w, err := hooks.Remove(ctx, c.ID)
@@ -196,7 +191,6 @@ func (c *webhookRemoveCmd) Run(ctx context.Context, std cli.Stdio) error {
 
 type webhookEnableCmd struct{ webhookFlags }
 
-// Run implements the command.
 func (c *webhookEnableCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return c.with(ctx, std, func(hooks db.Webhooks) error {
 		w, err := hooks.Enable(ctx, c.ID)
@@ -214,7 +208,6 @@ type webhookReplayCmd struct {
 	From string `required:"" placeholder:"POSITION" help:"Position of the last change not to send again: a webhook-id, or a position of the feed."`
 }
 
-// Run implements the command.
 func (c *webhookReplayCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err := changes.CheckPosition(&c.From); err != nil {
 		return errors.New("--from must be a webhook-id or a position that the feed of changes gave")
@@ -239,7 +232,6 @@ type webhookRotateCmd struct {
 	Overlap time.Duration `default:"24h" help:"Time in which the old secret signs too (default: ${default})."`
 }
 
-// Run implements the command.
 func (c *webhookRotateCmd) Run(ctx context.Context, std cli.Stdio) error {
 	const maxOverlap = 365 * 24 * time.Hour
 	if c.Overlap < 0 || c.Overlap > maxOverlap {
@@ -260,7 +252,6 @@ type webhookTestCmd struct {
 	cli.WebhookFlags
 }
 
-// Run implements the command.
 func (c *webhookTestCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return c.with(ctx, std, func(hooks db.Webhooks) error {
 		w, err := hooks.Get(ctx, c.ID)

@@ -39,7 +39,7 @@ type Dialect struct {
 	Disks        string // subject of the message about a full disk
 	Session      string // SELECT that reports whether the server refuses writes, and its process
 	MayMigrate   string // SELECT that reports whether the role may change the schema
-	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes
+	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes, and the texts of triggers
 	BeginRestore string // statement that starts a restore and blocks other writers
 	LogReset     string // statement that logs that all rows may have changed
 	Members      string // function that returns the members of a JSON object as rows

@@ -42,7 +42,8 @@ var Postgres = &Dialect{
 	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`,
 	SchemaNames: `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
 UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM information_schema.columns WHERE table_schema = current_schema() AND is_nullable = 'NO'
-UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
+UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()
+UNION ALL SELECT tgname || ' ' || encode(tgargs, 'escape') FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace`,
 	LogReset: `INSERT INTO changes (row_id, version, type, operation) VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
 	SetActor: `SELECT set_config('catalogue.actor', $1, true)`,
 	Members:  `jsonb_each_text`,

@@ -23,7 +23,8 @@ var SQLite = &Dialect{
 	MayMigrate: `SELECT true`,
 	SchemaNames: `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'
 UNION ALL SELECT t.name || '.' || c.name || ' NOT NULL' FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c."notnull"
-UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
+UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'
+UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'trigger'`,
 	// SQLite has one writer, so no lock is needed. With the default cache, pages of indexes are
 	// written before they are full, which takes more CPU time.
 	BeginRestore: `PRAGMA cache_size = -32768`,

@@ -25,15 +25,19 @@ import (
 //go:embed postgres sqlite
 var Migrations embed.FS
 
-// Texts returns the SQL of all migrations of an engine, in order.
+// Texts returns the SQL of all migrations of an engine, in order, with the triggers that follow from the fields.
 func Texts(d *dialect.Dialect) (texts []string, err error) {
-	files, err := fs.ReadDir(Migrations, d.Name)
+	all, err := migrationsOf(Migrations, d)
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Glob(all, "*")
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range files {
 		var text []byte
-		if text, err = fs.ReadFile(Migrations, d.Name+"/"+file.Name()); err != nil {
+		if text, err = fs.ReadFile(all, file); err != nil {
 			return nil, err
 		}
 		texts = append(texts, string(text))
@@ -66,7 +70,7 @@ func (s *Schema) BringUp(ctx context.Context) error {
 		return err
 	}
 	if found.Number >= target {
-		return s.Verify(ctx)
+		return s.verify(ctx, found.Number == target)
 	}
 	var may bool
 	if err := s.DB.GetContext(ctx, &may, s.Dialect.MayMigrate); err != nil {
@@ -115,7 +119,7 @@ func (s *Schema) Migrate(ctx context.Context) error {
 			if err := s.createTrigramIndexes(ctx); err != nil {
 				return err
 			}
-			return s.Verify(ctx)
+			return s.verify(ctx, before.Number <= target)
 		}
 		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == fault.LockNotAvailable && locked < lockAttempts {
 			locked++
@@ -166,7 +170,7 @@ func (s *Schema) List(ctx context.Context) ([]Migration, error) {
 }
 
 func (s *Schema) migrator() (*goose.Provider, error) {
-	files, err := fs.Sub(s.Files, s.Dialect.Name)
+	files, err := migrationsOf(s.Files, s.Dialect)
 	if err != nil {
 		return nil, err
 	}

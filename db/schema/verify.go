@@ -14,9 +14,10 @@ import (
 	"library-catalogue/db/query"
 )
 
-// Verify returns an error for each column and index that the schema lacks, so that a missing
-// migration fails at start and not in a query. It logs a warning if trigram indexes are missing.
-func (s *Schema) Verify(ctx context.Context) error {
+// verify returns an error for each column and index that the schema lacks, and for each trigger that does not follow
+// from the fields if the schema is the program's own. So a missing migration fails at start and not in a query. It logs
+// a warning if trigram indexes are missing.
+func (s *Schema) verify(ctx context.Context, own bool) error {
 	var names []string
 	if err := sqlx.SelectContext(ctx, s.DB, &names, s.Dialect.SchemaNames); err != nil {
 		return err
@@ -44,6 +45,16 @@ func (s *Schema) Verify(ctx context.Context) error {
 	for _, column := range s.Dialect.LogColumns {
 		if !slices.Contains(names, column) {
 			missing = append(missing, fmt.Errorf("the schema lacks the column %s", column))
+		}
+	}
+	if own && len(missing) == 0 {
+		for i, name := range names {
+			names[i] = strings.Join(strings.Fields(name), " ")
+		}
+		for _, t := range triggers(s.Dialect) {
+			if !slices.Contains(names, strings.Join(strings.Fields(t.text), " ")) {
+				missing = append(missing, fmt.Errorf("the trigger %s does not match the fields: run catalogue db doctor --fix", t.name))
+			}
 		}
 	}
 	return errors.Join(missing...)

@@ -78,7 +78,6 @@ type body struct {
 	end     time.Time // when the body must have arrived, once the permits are held
 }
 
-// Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case b.release != nil:

@@ -51,7 +51,6 @@ type connection struct {
 	closed       bool
 }
 
-// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
@@ -64,7 +63,6 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// add counts a connection.
 func (l *listener) add(c *connection) {
 	l.connections[c] = true
 	l.networks[c.network]++
@@ -101,7 +99,6 @@ func Exempt(ctx context.Context) (release func()) {
 	}
 }
 
-// Read implements io.Reader.
 func (c *connection) Read(p []byte) (int, error) {
 	if len(p) == probeBytes {
 		return c.Conn.Read(p)
@@ -111,14 +108,12 @@ func (c *connection) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write implements io.Writer.
 func (c *connection) Write(p []byte) (int, error) {
 	c.wait(len(p))
 	defer c.resume()
 	return c.Conn.Write(p)
 }
 
-// Close implements io.Closer.
 func (c *connection) Close() error {
 	c.listener.mu.Lock()
 	c.closed = true
@@ -181,7 +176,6 @@ func (l *listener) closeOne(eligible func(*connection) bool) {
 	}
 }
 
-// remove removes a connection from the counts.
 func (l *listener) remove(c *connection) {
 	if !l.connections[c] {
 		return

@@ -65,7 +65,6 @@ func newKeySet(ctx context.Context, address string, transport http.RoundTripper,
 	return s, nil
 }
 
-// isHTTP reports whether u is an http or https URL.
 func isHTTP(u *url.URL) bool { return (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" }
 
 func unreadKeySet(u *url.URL, transport http.RoundTripper, log *slog.Logger) *keySet {

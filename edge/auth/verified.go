@@ -8,7 +8,6 @@ import (
 	"library-catalogue/lru"
 )
 
-// maxVerifiedBytes is the maximum memory of verifiedTokens.
 const maxVerifiedBytes = 1 << 20
 
 // verifiedTokens caches valid tokens by their hashes, because checking a signature takes most of a small request's time.

@@ -68,7 +68,6 @@ func trusted(a netip.Addr, proxies []netip.Prefix) bool {
 	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// address parses an address with an optional port.
 func address(text string) netip.Addr {
 	if a, err := netip.ParseAddrPort(text); err == nil {
 		return a.Addr().Unmap().WithZone("")

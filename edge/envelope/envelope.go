@@ -45,7 +45,6 @@ type failure struct {
 // fieldErrors is a JSON object with a list of messages per field, in the order of the fields.
 type fieldErrors model.FieldErrors
 
-// MarshalJSON implements json.Marshaler.
 func (f fieldErrors) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')

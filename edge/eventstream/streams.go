@@ -49,7 +49,6 @@ type Streams struct {
 	running sync.WaitGroup // streams and sockets; no Add after stop
 }
 
-// stream is an open stream.
 type stream struct{ cancel context.CancelCauseFunc }
 
 // New returns a Streams for at most max open streams.

@@ -27,10 +27,10 @@ type Pipeline struct {
 type Catalogue interface {
 	// Revision returns the current revision.
 	Revision(context.Context) (model.Revision, error)
-	// Read calls fn with a context in which all reads are of one revision. fn may run twice. since is a revision
-	// that the request has read before; nil means none. expensive lets a replica serve the reads. If since is given
+	// Read calls fn with a context in which all reads are of one revision. fn may run twice. known is a revision
+	// that the request has read before, or NoRevision. mayUseReplica lets a replica serve the reads. If there is one
 	// and fn returns true, Read returns the revision of the reads, else -1.
-	Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
+	Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a write, which can read its own changes.
 	WithSnapshot(context.Context) context.Context
 }
@@ -49,10 +49,10 @@ type Operation struct {
 
 	// Exactly one of Read, Write and Serve is set. Read reads from one revision and may run twice; cacheable means
 	// that the response depends on the revision only. Serve writes the response, acquires its own permit, and
-	// needs a Tag. since is -1 if replicas serve reads without a primary.
+	// needs a Tag, unless the response is a stream of events. known is NoRevision if replicas serve reads without a primary.
 	Read  func(context.Context) (cacheable bool, err error)
 	Write func(context.Context) error
-	Serve func(w http.ResponseWriter, r *http.Request, since model.Revision) error
+	Serve func(w http.ResponseWriter, r *http.Request, known model.Revision) error
 
 	// Failed turns an error of Read or Write into a response; nil: Run returns the error.
 	Failed func(ctx context.Context, err error)
@@ -72,20 +72,20 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 	defer cancel()
 
 	// Look into the cache, at the current revision.
-	var since *model.Revision
+	known := model.NoRevision
 	readRevision := func() error {
-		if since != nil {
+		if known.IsKnown() {
 			return nil
 		}
 		current, err := p.Catalogue.Revision(ctx)
 		if err == nil {
-			since = &current
+			known = current
 		}
 		return err
 	}
 	var entry *respcache.Entry
 	if key != nil && p.Cache.Serves(w, r) && readRevision() == nil { // after an error the operation fails below
-		if entry = p.Cache.Look(w, r, key(), since.Catalogue); entry.Answered() {
+		if entry = p.Cache.Look(w, r, key(), known.Catalogue); entry.Answered() {
 			return nil
 		}
 	}
@@ -97,7 +97,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 
 	// The client may have the current response.
 	if operation.Tag != nil && readRevision() == nil {
-		if tag := operation.Tag(since.Catalogue); httpcond.IfNoneMatchHas(r, tag) {
+		if tag := operation.Tag(known.Catalogue); httpcond.IfNoneMatchHas(r, tag) {
 			w.Header()["Cache-Control"] = noCache
 			httpcond.NotModified(w, r, tag)
 			return nil
@@ -109,12 +109,10 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		return err
 	}
 	if operation.Serve != nil {
-		if err := readRevision(); errors.Is(err, model.ErrNoPrimary) {
-			since = &model.Revision{Catalogue: -1, Reference: -1}
-		} else if err != nil {
+		if err := readRevision(); err != nil && !errors.Is(err, model.ErrNoPrimary) {
 			return ended(ctx, err)
 		}
-		return operation.Serve(w, r, *since)
+		return operation.Serve(w, r, known)
 	}
 	release, err := p.Admission.Acquire(ctx, operation.Price)
 	if err != nil {
@@ -128,7 +126,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		var stop context.CancelFunc
 		ctx, stop = admission.LimitRead(ctx, operation.Price)
 		defer stop()
-		revision, err = p.Catalogue.Read(ctx, since, admission.ClassOf(operation.Price) != admission.Light, operation.Read)
+		revision, err = p.Catalogue.Read(ctx, known, admission.ClassOf(operation.Price) != admission.Light, operation.Read)
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}

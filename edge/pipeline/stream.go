@@ -5,6 +5,7 @@ import (
 
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/cost"
+	"library-catalogue/graph/model"
 )
 
 // Stream runs the parts of a stream of events, such as a subscription. One goroutine uses it.
@@ -37,6 +38,6 @@ func (s *Stream) Read(ctx context.Context, price cost.Estimate, fn func(context.
 		return ended(ctx, err)
 	}
 	defer release()
-	_, err = s.pipeline.Catalogue.Read(ctx, nil, false, func(ctx context.Context) (bool, error) { return false, fn(ctx) })
+	_, err = s.pipeline.Catalogue.Read(ctx, model.NoRevision, false, func(ctx context.Context) (bool, error) { return false, fn(ctx) })
 	return ended(ctx, err)
 }

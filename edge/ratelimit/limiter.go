@@ -83,7 +83,6 @@ func bodyUnits(length int64, maxBodyBytes int) int {
 	return int(length / bytesPerUnit)
 }
 
-// bucket returns the bucket of a request's caller.
 func (l *Limiter) bucket(r *http.Request) *rate.Limiter {
 	who := caller.Of(r.Context())
 	b, ok := l.buckets.Get(who)

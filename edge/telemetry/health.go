@@ -122,10 +122,8 @@ type checksCollector struct{ health *health }
 var checkDesc = prometheus.NewDesc("catalogue_check",
 	"Result of a check of /readyz: 1 for its current status (pass, warn, fail), 0 for the others.", []string{"check", "status"}, nil)
 
-// Describe implements prometheus.Collector.
 func (checksCollector) Describe(out chan<- *prometheus.Desc) { out <- checkDesc }
 
-// Collect implements prometheus.Collector.
 func (c checksCollector) Collect(out chan<- prometheus.Metric) {
 	for _, check := range c.health.run(context.Background()) {
 		for _, status := range []model.CheckStatus{model.Pass, model.Warn, model.Fail} {

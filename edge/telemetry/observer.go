@@ -75,7 +75,6 @@ type recovering struct {
 	ctx context.Context // reports panics
 }
 
-// Collect implements prometheus.Collector.
 func (r recovering) Collect(out chan<- prometheus.Metric) {
 	_ = task.Run(r.ctx, func() error { // it is reported
 		r.Collector.Collect(out)

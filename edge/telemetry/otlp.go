@@ -19,6 +19,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"library-catalogue/task"
 )
 
 const (
@@ -107,7 +109,6 @@ func otlpTLS() (*tls.Config, error) {
 	return config, nil
 }
 
-// Start implements otlptrace.Client.
 func (c *otlpClient) Start(context.Context) error { return nil }
 
 // Stop implements otlptrace.Client. It cancels running requests.
@@ -133,7 +134,7 @@ func (c *otlpClient) UploadTraces(ctx context.Context, spans []*tracepb.Resource
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
+	defer task.OnDone(c.life, cancel)()
 	for pause := firstPause; ; pause *= 2 {
 		after, err := c.send(ctx, body)
 		if after < 0 {

@@ -25,14 +25,12 @@ var (
 		"Medium and heavy reads that the primary served, because no replica had all changes, or one failed.", nil, nil)
 )
 
-// Describe implements prometheus.Collector.
 func (replicasCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{replicaUpDesc, replicaLagDesc, replicaReadsDesc, replicaPassedOverDesc} {
 		out <- desc
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (c replicasCollector) Collect(out chan<- prometheus.Metric) {
 	state := c()
 	counter, gauge := prometheus.CounterValue, prometheus.GaugeValue

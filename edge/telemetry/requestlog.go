@@ -71,7 +71,6 @@ func (o *Observer) logSlow(r *http.Request, out *recorder, took time.Duration) {
 	o.log.LogAttrs(r.Context(), slog.LevelWarn, "slow query", attrs...)
 }
 
-// maxTextBytes is the maximum length of a text in the log.
 const maxTextBytes = 500
 
 // Truncate shortens a text for the log.

@@ -143,7 +143,6 @@ func init() {
 	}
 }
 
-// priceOf returns the price of a type's field.
 func priceOf(schema *ast.Schema, typename string, f *ast.FieldDefinition) price {
 	if p, ok := prices[typename+"."+f.Name]; ok {
 		return p
@@ -208,7 +207,6 @@ func (a arguments) number(most int64, names ...string) (n int64, ok bool) {
 	return min(max(n, 0), most), ok
 }
 
-// page returns the size of a page.
 func page(a arguments) int64 {
 	first, firstGiven := a.number(model.MaxPageSize, "first")
 	last, lastGiven := a.number(model.MaxPageSize, "last")

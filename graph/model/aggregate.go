@@ -184,9 +184,9 @@ func (s Selection) facet(f Facet) (g *Grouping, err error) {
 	return g, nil
 }
 
-// Prefetch reads figures and facets over the whole list in one statement, because separate reads
+// ReadAggregates reads figures and facets over the whole list in one statement, because separate reads
 // cost more.
-func (c *Connection[T]) Prefetch(ctx context.Context, figures Aggregates, facets []Facet) error {
+func (c *Connection[T]) ReadAggregates(ctx context.Context, figures Aggregates, facets []Facet) error {
 	var groupings []*Grouping
 	if c.groups == nil || figures == RowCount { // counts have their own statement
 		figures = 0
@@ -218,7 +218,6 @@ func (c *Connection[T]) Prefetch(ctx context.Context, figures Aggregates, facets
 	return nil
 }
 
-// group returns the groups of a grouping.
 func (c *Connection[T]) group(ctx context.Context, g *Grouping) ([]*BookGroup, error) {
 	if known, ok := c.known[g.Key()]; ok {
 		return known, nil

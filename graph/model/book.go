@@ -23,7 +23,6 @@ type Book struct {
 	UpdatedAt   Timestamp
 }
 
-// bookDefinitions are the fields of a book.
 var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(b *Book) *ID { return &b.ID })},
 	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(b *Book) *int64 { return &b.Version })},

@@ -13,7 +13,6 @@ type Category struct {
 	UpdatedAt   Timestamp
 }
 
-// categoryDefinitions are the fields of a category.
 var categoryDefinitions = definitions[Category, CreateCategoryInput, CategoryPatch]{
 	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(c *Category) *ID { return &c.ID })},
 	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(c *Category) *int64 { return &c.Version })},

@@ -215,7 +215,6 @@ func (t *Entity) OrderNames() []string {
 	return names
 }
 
-// orderKind returns the kind of an order field.
 func (t *Entity) orderKind(name string) (Kind, bool) {
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Is(Orderable) && f.OrderName() == name {

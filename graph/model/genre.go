@@ -14,7 +14,6 @@ type Genre struct {
 	UpdatedAt   Timestamp
 }
 
-// genreDefinitions are the fields of a genre.
 var genreDefinitions = definitions[Genre, CreateGenreInput, GenrePatch]{
 	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(g *Genre) *ID { return &g.ID })},
 	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(g *Genre) *int64 { return &g.Version })},

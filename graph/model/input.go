@@ -104,7 +104,6 @@ func (a *accessors[T, C, P, V]) value(p *P) (any, bool) {
 // definitions are the fields of a type, in the order of /api and of errors.
 type definitions[T, C, P any] []definition[T, C, P]
 
-// inputs returns the writable fields.
 func (d definitions[T, C, P]) inputs(yield func(*FieldInfo, inputField[T, C, P]) bool) {
 	for i := range d {
 		if d[i].input != nil && !yield(&d[i].FieldInfo, d[i].input) {
@@ -156,7 +155,6 @@ func (d definitions[T, C, P]) fill(row *T, in *C) *T {
 	return row
 }
 
-// patch returns a patch with the fields of an input.
 func (d definitions[T, C, P]) patch(in *C) *P {
 	p := new(P)
 	for _, f := range d.inputs {

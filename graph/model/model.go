@@ -10,6 +10,12 @@ type Revision struct {
 	Reference int64 `db:"reference"` // changes with every write of genres and categories
 }
 
+// NoRevision stands for an unknown revision. It is less than every revision.
+var NoRevision = Revision{Catalogue: -1, Reference: -1}
+
+// IsKnown reports whether r is a revision.
+func (r Revision) IsKnown() bool { return r != NoRevision }
+
 // Check is the result of a health check. The terms are those of the Internet-Draft "Health Check
 // Response Format for HTTP APIs" (draft-inadarei-api-health-check-06).
 type Check struct {

@@ -164,7 +164,6 @@ func decodeKey(k Kind, raw []byte) (key any, size int) {
 	return text, size + int(length)
 }
 
-// hash identifies the order of a type.
 func (o *Order) hash(typename string) []byte {
 	h := fnv.New32a()
 	h.Write([]byte(typename + " by "))

@@ -204,8 +204,8 @@ type Connection[T Node] struct {
 	load     func(context.Context, *Page) ([]T, error)
 	count    func(context.Context, Selection) (int, error)
 	groups   Groups                  // nil except for books
-	known    map[string][]*BookGroup // results of Prefetch by the groupings' keys
-	figures  Aggregates              // figures that Prefetch read
+	known    map[string][]*BookGroup // results of ReadAggregates by the groupings' keys
+	figures  Aggregates              // figures that ReadAggregates read
 	figured  Aggregate
 
 	projection Projection

@@ -78,7 +78,6 @@ func (c *compiler) collect(set ast.SelectionSet, types ...string) []graphql.Coll
 	return graphql.CollectFields(c.operation, set, types)
 }
 
-// compile compiles a selection set on the type.
 func (t *Type[P]) compile(c *compiler, set ast.SelectionSet) *selection[P] {
 	s := &selection[P]{projection: model.NoneOnDemand}
 	for _, f := range c.collect(set, t.name, "Node") {

@@ -38,12 +38,11 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	for _, c := range connections {
 		c.Project(e.projection, e.pageInfo)
-		r.noteLost(c.Prefetch(r.ctx, e.figures, facets)) // after other errors each field reads again
+		r.noteLost(c.ReadAggregates(r.ctx, e.figures, facets)) // after other errors each field reads again
 	}
 	return e.selection.load(r, connections), nil
 }
 
-// compileConnection compiles a relation to a connection.
 func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedField, target *Type[C],
 	find Find[P, C],
 ) relation[P] {
@@ -107,7 +106,6 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 	return e
 }
 
-// pageInfo is the type PageInfo.
 var pageInfo = func() *Type[*model.PageInfo] {
 	t := StructType[model.PageInfo]("PageInfo")
 	for name, has := range map[string]func(*model.PageInfo, context.Context) (bool, error){

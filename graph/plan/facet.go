@@ -38,7 +38,6 @@ var facetKeys = map[string]model.GroupKey{
 	"prices": model.ByPriceRange,
 }
 
-// facetOf returns the facet of a field and its arguments.
 func facetOf(f *ast.Field, variables map[string]any) (want model.Facet, err error) {
 	args := f.ArgumentMap(variables)
 	want.By = facetKeys[f.Name]

@@ -11,7 +11,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// run is one execution of a plan.
 type run struct {
 	*Plan
 	ctx       context.Context
@@ -119,7 +118,6 @@ func (r *run) noteLost(err error) {
 	}
 }
 
-// write appends row i as an object.
 func (o *objects[P]) write(r *run, dst []byte, i int) []byte {
 	failed := false
 	dst = append(dst, '{')

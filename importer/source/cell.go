@@ -23,6 +23,8 @@ func (b *workbook) value(cell xml.StartElement) (string, error) {
 		b.read += int64(len(shared)) // even if the row has no column for it
 		_, err = b.file.ReadAt(shared, b.texts[i])
 		return string(shared), err
+	case kind == "e": // #REF!
+		return "", nil
 	case kind != "" && kind != "n":
 		return unescape(b.text), nil
 	}
@@ -62,7 +64,6 @@ func columnNumber(cell string) (number int) {
 	return number
 }
 
-// attr returns the value of an attribute, or "".
 func attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {

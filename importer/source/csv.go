@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,13 +19,16 @@ var errQuotes = errors.New("the quotes are unbalanced: a quoted cell ends with a
 type csvReader struct {
 	*lineReader
 	delimiter byte
+	backslash bool // escapes a quote in a quoted cell
 	columns   int
-	endsInCR  bool // lines end with a lone CR, as that of the header
+	endsInCR  bool     // lines end with a lone CR, as that of the header
+	first     *Record  // of a file without a header, until Next returns it
+	header    []string // of a file with one
 }
 
 // newCSVReader returns a reader behind the header, and the names of the columns.
 func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
-	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter}
+	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter, backslash: f.Backslash}
 	first, err := r.nextFull()
 	for err == nil && first.number <= f.Before {
 		first, err = r.nextFull()
@@ -38,15 +42,37 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 	if header, _, err = r.record(first); err != nil {
 		return nil, nil, fmt.Errorf("the header: %w", err)
 	}
+	r.columns, r.endsInCR = len(header), first.endsInCR()
+	if f.NoHeader {
+		r.first = &Record{Line: first.number, Cells: header, Size: len(first.text)}
+		header = make([]string, r.columns)
+		for i := range header {
+			header[i] = "#" + strconv.Itoa(i+1)
+		}
+		return r, header, nil
+	}
+	r.header = slices.Clone(header)
 	for i, column := range header {
 		header[i] = strings.TrimSpace(column)
 	}
-	r.columns, r.endsInCR = len(header), first.endsInCR()
 	return r, header, nil
 }
 
-// Next implements RecordReader. It skips empty lines.
-func (r *csvReader) Next() (Record, error) {
+// Next implements RecordReader. It skips empty lines, and those that repeat the header.
+func (r *csvReader) Next() (out Record, err error) {
+	if first := r.first; first != nil {
+		r.first = nil
+		return *first, nil
+	}
+	for {
+		out, err = r.nextRecord()
+		if err != nil || r.columns == 1 || out.Problem != "" || !slices.Equal(out.Cells, r.header) {
+			return out, err
+		}
+	}
+}
+
+func (r *csvReader) nextRecord() (Record, error) {
 	first, err := r.nextFull()
 	if err != nil {
 		return Record{}, err
@@ -67,7 +93,11 @@ func (r *csvReader) Next() (Record, error) {
 		out.Problem, out.Mend = sentence(err), "Close the quotes, and double quotes inside."
 	case err != nil:
 		return Record{}, err
-	case len(out.Cells) != r.columns:
+	case len(out.Cells) < r.columns: // programs omit empty cells at the end
+		out.Cells = append(out.Cells, make([]string, r.columns-len(out.Cells))...)
+	case len(out.Cells) > r.columns && strings.Join(out.Cells[r.columns:], "") == "":
+		out.Cells = out.Cells[:r.columns]
+	case len(out.Cells) > r.columns:
 		out.Problem = fmt.Sprintf("The row has %d cells, the header has %d.", len(out.Cells), r.columns)
 		out.Mend = fmt.Sprintf("Quote cells that contain %q.", string(r.delimiter))
 	}
@@ -81,7 +111,7 @@ const maxJoined = 4
 // have the right number of cells.
 func (r *csvReader) joined(first line) line {
 	isRow := func(l line) bool {
-		alone := &csvReader{lineReader: &lineReader{in: bufio.NewReaderSize(strings.NewReader(""), 16)}, delimiter: r.delimiter}
+		alone := &csvReader{lineReader: &lineReader{in: bufio.NewReaderSize(strings.NewReader(""), 16)}, delimiter: r.delimiter, backslash: r.backslash}
 		cells, _, err := alone.record(l)
 		return err == nil && len(cells) == r.columns
 	}
@@ -155,6 +185,10 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 				continue
 			}
 			rest = after
+			if r.backslash && endsInBackslash(cell) {
+				cell[len(cell)-1] = '"'
+				continue
+			}
 			if !bytes.HasPrefix(rest, []byte{'"'}) {
 				break
 			}
@@ -169,6 +203,11 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 		}
 		rest = rest[1:]
 	}
+}
+
+// endsInBackslash reports whether a cell ends in a backslash that no other escapes.
+func endsInBackslash(cell []byte) bool {
+	return (len(cell)-len(bytes.TrimRight(cell, `\`)))%2 == 1
 }
 
 // sentence returns an error's text as a sentence.

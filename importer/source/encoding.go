@@ -7,28 +7,19 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Windows1252 is the name of the encoding of texts without another one. Other encodings of a byte a letter look the same.
+// Windows1252 is the name of the encoding of Western Europe.
 const Windows1252 = "Windows-1252"
 
 // byteOrderMark may precede a text.
 const byteOrderMark = "\uFEFF"
 
-// charset is the encoding of a file.
-type charset struct {
-	name     string
-	encoding encoding.Encoding // nil: UTF-8
-}
-
 var (
-	utf8Charset    = charset{name: "UTF-8"}
-	windowsCharset = charset{Windows1252, charmap.Windows1252}
-	utf16Little    = charset{"UTF-16", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)}
-	utf16Big       = charset{"UTF-16", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
+	utf8Charset = charset{name: "UTF-8"}
+	utf16Little = charset{name: "UTF-16", encoding: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)}
+	utf16Big    = charset{name: "UTF-16", encoding: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
 )
 
 // decode returns the text in UTF-8.
@@ -43,13 +34,15 @@ func (c charset) decode(in io.Reader) io.Reader {
 //
 //   - by a byte order mark
 //   - as UTF-16 if every other byte of the beginning is 0
-//   - as UTF-8 or Windows-1252, by the majority of non-ASCII characters, so that a few broken rows do not
+//   - as UTF-8 or another one, by the majority of non-ASCII characters, so that a few broken rows do not
 //     change the encoding of UTF-8
-func findCharset(in io.Reader) (charset, error) {
+//
+// unsure are the encodings to choose from, if the text does not tell which is meant; the first one is returned.
+func findCharset(in io.Reader) (found charset, unsure []Guess, err error) {
 	buffered := bufio.NewReaderSize(in, 64<<10)
 	start, err := buffered.Peek(4 << 10)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return charset{}, err
+		return charset{}, nil, err
 	}
 	zeros := [2]int{} // at even and odd offsets
 	for i, b := range start {
@@ -59,31 +52,70 @@ func findCharset(in io.Reader) (charset, error) {
 	}
 	switch half := len(start) / 2; {
 	case bytes.HasPrefix(start, []byte(byteOrderMark)):
-		return utf8Charset, nil
+		return utf8Charset, nil, nil
 	case bytes.HasPrefix(start, []byte{0xFF, 0xFE}), half > 0 && zeros[1] > half/2 && zeros[0] < half/10+1:
-		return utf16Little, nil
+		return utf16Little, nil, nil
 	case bytes.HasPrefix(start, []byte{0xFE, 0xFF}), half > 0 && zeros[0] > half/2 && zeros[1] < half/10+1:
-		return utf16Big, nil
+		return utf16Big, nil, nil
 	}
-	valid, invalid, err := countUTF8(buffered)
-	if invalid > valid {
-		return windowsCharset, err
+	valid, invalid, lines, err := countUTF8(buffered)
+	if err != nil || invalid <= valid {
+		return utf8Charset, nil, err
 	}
-	return utf8Charset, err
+	guesses, isSure := guessCharset(lines)
+	switch {
+	case len(guesses) == 0:
+		return utf8Charset, nil, nil // its bad rows are refused one by one
+	case isSure:
+		return guesses[0].charset, nil, nil
+	}
+	return guesses[0].charset, guesses, nil
 }
 
-// countUTF8 counts characters of two or more bytes, and invalid bytes.
-func countUTF8(in *bufio.Reader) (valid, invalid int, err error) {
+// maxForeign is the maximum number of bytes that are evidence for an encoding.
+const maxForeign = 64 << 10
+
+// countUTF8 counts characters of two or more bytes, and invalid bytes. It returns the first lines with invalid bytes.
+func countUTF8(in *bufio.Reader) (valid, invalid int, lines []byte, err error) {
+	var line []byte
+	isForeign := false
 	for {
-		switch r, size, err := in.ReadRune(); {
-		case errors.Is(err, io.EOF):
-			return valid, invalid, nil
-		case err != nil:
-			return 0, 0, err
-		case r == utf8.RuneError && size == 1:
+		r, size, err := in.ReadRune()
+		if err == nil && r == utf8.RuneError && size == 1 {
 			invalid++
-		case size > 1:
-			valid++
+			isForeign = true
+			if err = in.UnreadRune(); err == nil {
+				var b byte
+				b, err = in.ReadByte()
+				line = append(line, b)
+			}
+		} else if err == nil {
+			line = utf8.AppendRune(line, r)
+			if size > 1 {
+				valid++
+			}
+		}
+		if r == '\n' || err != nil || len(line) > maxForeign {
+			if isForeign && len(lines) < maxForeign {
+				lines = append(lines, line...)
+			}
+			line, isForeign = line[:0], false
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return valid, invalid, lines, nil
+		case err != nil:
+			return 0, 0, nil, err
 		}
 	}
+}
+
+// charsetNamed returns the encoding of a name in Encodings.
+func charsetNamed(name string) charset {
+	for _, c := range charsets {
+		if c.name == name {
+			return c
+		}
+	}
+	return utf8Charset
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,7 +17,11 @@ type Format struct {
 	Name      string   // CSV, JSONLines or JSONArray
 	Delimiter byte     // CSV only
 	Path      []string // keys that lead to the array; JSONArray only
+	IsKeyed   bool     // the records are the members of an object; JSONArray only
+	IsStream  bool     // the records follow each other without an array; JSONArray only
 	Before    int      // lines before the header; CSV only
+	NoHeader  bool     // the first row is a record; CSV only
+	Backslash bool     // a backslash escapes a quote in a quoted cell; CSV only
 }
 
 // Values of Format.Name.
@@ -41,13 +46,19 @@ const searchedRows = 10
 
 // Header finds the header of a table.
 type Header struct {
-	Row     int                      // line of a text, or row of a sheet; 0 means the best of searchedRows
-	Matched func(names []string) int // returns the number of known column names
+	Encoding string                   // of a text; "" means detect
+	Sheet    string                   // of a spreadsheet; "" means those with the best header
+	None     bool                     // there is none: the columns are #1, #2, …
+	Row      int                      // line of a text, or row of a sheet; 0 means the best of searchedRows
+	Matched  func(names []string) int // returns the number of known column names
 }
 
 // find returns the index of the header: the row with most known column names, at least two, or else the first.
 func (h Header) find(rows [][]string) (index int) {
 	most := 1
+	if h.None {
+		return 0
+	}
 	for i, row := range rows {
 		if n := h.Matched(row); n > most {
 			index, most = i, n
@@ -63,7 +74,7 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Format{}, err
 	}
-	f := Format{Name: CSV, Delimiter: ','}
+	f := Format{Name: CSV, Delimiter: ',', NoHeader: h.None}
 	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(byteOrderMark)), " \t\r\n")
 	inner, array := bytes.CutPrefix(content, []byte("["))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
@@ -74,6 +85,8 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 	case name == FormatJSON, name == "" && bytes.HasPrefix(content, []byte("{")):
 		f.Name = JSONLines
 		if f.Path, err = findArray(content, h); f.Path != nil {
+			f.Name = JSONArray
+		} else if f.IsKeyed, f.IsStream = findObjects(content, h); f.IsKeyed || f.IsStream {
 			f.Name = JSONArray
 		} else if line, _, _ := bytes.Cut(content, []byte("\n")); !jsontext.Value(line).IsValid() && jsontext.Value(content).IsValid() {
 			return f, errors.New("the file is one JSON value without a list of books: write an array of objects, or one object in each line")
@@ -87,9 +100,10 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 	if delimiter != 0 {
 		tried = []byte{delimiter}
 	}
+	f.Backslash = escapesQuotes(start)
 	best := [2]int{-1, 0}
 	for _, delimiter := range tried {
-		rows, lines := firstRows(start, delimiter, h.Row)
+		rows, lines := firstRows(start, delimiter, f.Backslash, h.Row)
 		if len(rows) == 0 {
 			continue
 		}
@@ -104,9 +118,17 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 	return f, nil
 }
 
+// escapedQuote matches a quote behind a backslash that cannot end a cell, because a letter or digit follows.
+var escapedQuote = regexp.MustCompile(`\\"[\pL\pN]`)
+
+// escapesQuotes reports whether backslashes escape quotes, as in exports of MySQL.
+func escapesQuotes(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte(`"`)) && escapedQuote.Match(text)
+}
+
 // firstRows returns the first rows of CSV with their lines, or only the row of a line.
-func firstRows(start []byte, delimiter byte, line int) (rows [][]string, lines []int) {
-	r := &csvReader{lineReader: newLineReader(bytes.NewReader(start)), delimiter: delimiter}
+func firstRows(start []byte, delimiter byte, backslash bool, line int) (rows [][]string, lines []int) {
+	r := &csvReader{lineReader: newLineReader(bytes.NewReader(start)), delimiter: delimiter, backslash: backslash}
 	for {
 		first, err := r.nextFull()
 		if err != nil || line == 0 && first.number > searchedRows || line > 0 && len(rows) > 0 {

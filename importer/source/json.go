@@ -16,7 +16,6 @@ import (
 // of Open Library.
 type jsonLines struct{ *lineReader }
 
-// Next implements RecordReader.
 func (r jsonLines) Next() (Record, error) {
 	first, err := r.nextFull()
 	if err != nil {
@@ -38,20 +37,21 @@ func (r jsonLines) Next() (Record, error) {
 // dumpStart begins each line in a dump of Open Library.
 const dumpStart = "/type/"
 
-// jsonArray reads the records of a file that is one JSON array, or has it under the keys of path. An element
+// jsonArray reads the records of a file that is one JSON array, or has it under the keys of Path, or is an object of
+// records, or records after each other. An element
 // that is not an object is a bad record. A syntax error ends the reading, because the start of the next element
 // is unknown.
 type jsonArray struct {
-	text  *elementReader
-	in    *jsontext.Decoder
-	path  []string
+	text *elementReader
+	in   *jsontext.Decoder
+	Format
 	begun bool
 }
 
-func newJSONArray(in io.Reader, path []string) *jsonArray {
+func newJSONArray(in io.Reader, f Format) *jsonArray {
 	text := &elementReader{in: newLineReader(in).in, line: 1}
 	// ParseJSON checks the characters and the names of each element.
-	return &jsonArray{text: text, in: newDecoder(text), path: path}
+	return &jsonArray{text: text, in: newDecoder(text), Format: f}
 }
 
 func newDecoder(in io.Reader) *jsontext.Decoder {
@@ -60,7 +60,7 @@ func newDecoder(in io.Reader) *jsontext.Decoder {
 
 // begin reads the start of the array.
 func (r *jsonArray) begin() error {
-	for _, key := range r.path {
+	for _, key := range r.Path {
 		token, err := r.in.ReadToken() // {
 		if err == nil && token.Kind() == jsontext.KindBeginArray {
 			_, err = r.in.ReadToken() // the first object of the array
@@ -77,7 +77,10 @@ func (r *jsonArray) begin() error {
 			return err
 		}
 	}
-	_, err := r.in.ReadToken() // [
+	if r.IsStream {
+		return nil
+	}
+	_, err := r.in.ReadToken() // [, or { of records by key
 	return err
 }
 
@@ -132,6 +135,33 @@ func findArray(start []byte, h Header) (path []string, err error) {
 	return path, err
 }
 
+// findObjects reports whether the records are the members of the object at the start of a text, or objects that follow
+// each other over several lines. Records have at least two known names.
+func findObjects(start []byte, h Header) (isKeyed, isStream bool) {
+	line, _, _ := bytes.Cut(start, []byte("\n"))
+	outer, err := walk(newDecoder(bytes.NewReader(start)), nil, func([]string, []string) {})
+	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
+	if h.Matched(outer) > 1 {
+		return false, err == nil && !jsontext.Value(line).IsValid()
+	}
+	in := newDecoder(bytes.NewReader(start))
+	_, _ = in.ReadToken() // {
+	for in.PeekKind() == jsontext.KindString {
+		_, _ = in.ReadToken()
+		if in.PeekKind() != jsontext.KindBeginObject {
+			return false, false
+		}
+		names, err := walk(in, nil, func([]string, []string) {})
+		if err != nil {
+			break // start is cut here
+		}
+		if isKeyed = h.Matched(names) > 1; !isKeyed {
+			return false, false
+		}
+	}
+	return isKeyed, false
+}
+
 // maxPath is the maximum number of keys that lead to a list or a name.
 const maxPath = 6
 
@@ -176,7 +206,6 @@ func walk(in *jsontext.Decoder, path []string, fn func(path, names []string)) (n
 	return names, err
 }
 
-// Next implements RecordReader.
 func (r *jsonArray) Next() (Record, error) {
 	if !r.begun {
 		r.begun = true
@@ -184,10 +213,18 @@ func (r *jsonArray) Next() (Record, error) {
 			return Record{}, r.failed(err)
 		}
 	}
-	if r.in.PeekKind() == jsontext.KindEndArray {
+	switch kind := r.in.PeekKind(); {
+	case kind == jsontext.KindEndArray, r.IsKeyed && kind == jsontext.KindEndObject:
 		return Record{}, r.end()
+	case r.IsKeyed:
+		if _, err := r.in.ReadToken(); err != nil {
+			return Record{}, r.failed(err)
+		}
 	}
 	text, err := r.in.ReadValue()
+	if r.IsStream && errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return Record{}, io.EOF
+	}
 	if err != nil {
 		return Record{}, r.failed(err)
 	}

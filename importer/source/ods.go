@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strconv"
@@ -24,19 +23,17 @@ const (
 	maxSpaces    = 1000    // that one element stands for
 )
 
-// writeODS writes the first sheet with rows as CSV from start on, and returns the sheet's name.
-func (b *workbook) writeODS() (start int64, name string, err error) {
+// writeODS writes the sheets as CSV.
+func (b *workbook) writeODS() error {
 	b.maxRead = maxSheet
-	w := newRowWriter(b)
+	w, begin, name := newRowWriter(b), b.written, ""
 	var cells []string
 	var row, cell xml.StartElement
-	number, column, size, done := 0, 0, 0, false
-	err = b.scan(odsContent, func(start xml.StartElement, end string) error {
+	number, column, size := 0, 0, 0
+	err := b.scan(odsContent, func(start xml.StartElement, end string) error {
 		switch local := start.Name.Local; {
-		case done: // the other sheets are only checked
-			return nil
 		case local == odsTable:
-			name, number = attr(start, "name"), 0
+			w, begin, name, number = newRowWriter(b), b.written, attr(start, "name"), 0
 		case local == odsRow:
 			row, cells, column, size = start, cells[:0], 0, 0
 		case local == odsCell, local == odsCovered:
@@ -65,11 +62,14 @@ func (b *workbook) writeODS() (start int64, name string, err error) {
 			}
 			number += count
 		case odsTable:
-			done = w.width > 0 || len(w.first) > 0
+			if err := w.flush(); err != nil {
+				return err
+			}
+			b.endSheet(name, begin, w)
 		}
 		return nil
 	})
-	return 0, name, cmp.Or(err, w.flush())
+	return err
 }
 
 // repeated returns how often a cell or row counts.
@@ -81,7 +81,6 @@ func repeated(e xml.StartElement, name string, most int) int {
 	return min(max(n, 1), most)
 }
 
-// odsValue returns the value of a cell with a text.
 func odsValue(cell xml.StartElement, text string) string {
 	switch attr(cell, "value-type") {
 	case "date":

@@ -80,7 +80,7 @@ const maxFlat = 4
 
 // textNames are the names of objects that only have a text, such as {"type": "/type/text", "value": "Emma"}; names in
 // one string are joined.
-var textNames = []string{"value", "name", "text", "amount", "given family", "firstName lastName"}
+var textNames = []string{"value", "name", "text", "amount", "literal", "given dropping-particle non-dropping-particle family suffix", "firstName lastName"}
 
 // flatText returns the text of a JSON value: a list is joined, an object is its value or name. It returns "" without one.
 func flatText(raw json.RawMessage, depth int) (text string) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"slices"
+	"strings"
 )
 
 // rowWriter writes the rows of a sheet as CSV, from the header on. It pads rows to the width of the header, and cuts
@@ -13,12 +14,13 @@ type rowWriter struct {
 	header Header
 	first  [][]string // rows that may be the header
 	rows   []int      // their numbers in the sheet
-	before *int       // rows before the header
+	before int        // rows before the header
+	names  []string   // the header
 	width  int        // 0 until the header is known
 }
 
 func newRowWriter(b *workbook) *rowWriter {
-	return &rowWriter{csv: csv.NewWriter(b), header: b.header, before: &b.before}
+	return &rowWriter{csv: csv.NewWriter(b), header: b.header}
 }
 
 // set sets the cell of a column, counted from 1, unless it has a value.
@@ -37,7 +39,10 @@ func (w *rowWriter) write(number int, cells []string) error {
 		return nil
 	}
 	if w.width > 0 {
-		cells = cells[:min(len(cells), w.width+1)]
+		if len(cells) > w.width { // one more cell says that there was a value
+			cells[w.width] = strings.Join(cells[w.width:], "")
+			cells = cells[:w.width+1]
+		}
 		return w.csv.Write(append(cells, make([]string, max(0, w.width-len(cells)))...))
 	}
 	w.rows = append(w.rows, number)
@@ -54,8 +59,14 @@ func (w *rowWriter) begin() error {
 		return nil
 	}
 	i := w.header.find(first)
-	first, *w.before = first[i:], w.rows[i]-1
+	first, w.before = first[i:], w.rows[i]-1
+	w.names = first[0]
 	w.width = len(first[0])
+	if w.header.None {
+		for _, cells := range first {
+			w.width = max(w.width, len(cells))
+		}
+	}
 	for _, cells := range first {
 		if err := w.write(w.header.Row, cells); err != nil {
 			return err
@@ -64,7 +75,6 @@ func (w *rowWriter) begin() error {
 	return nil
 }
 
-// flush writes buffered rows.
 func (w *rowWriter) flush() error {
 	err := w.begin()
 	w.csv.Flush()

@@ -27,8 +27,6 @@ type Source struct {
 	read  atomic.Int64 // bytes read by the last reader
 	info  fs.FileInfo  // nil if the bytes are not a file
 	close []func() error
-
-	before int // rows of the spreadsheet before the header
 }
 
 // Open opens the file at path; "-" is stdin.
@@ -107,7 +105,6 @@ func (s *Source) IsFile(path string) bool {
 	return err == nil && s.info != nil && os.SameFile(info, s.info)
 }
 
-// reader returns a reader from the first byte.
 func (s *Source) reader() io.Reader {
 	s.read.Store(0)
 	in := io.NewSectionReader(s.bytes, 0, s.size)

@@ -47,7 +47,7 @@ type workbook struct {
 	isDay   []bool    // by style: numbers are dates
 	from    time.Time // day 0
 	header  Header
-	before  int // rows before the header
+	sheets  []sheetText
 
 	// State of scan.
 	name string // the part
@@ -57,16 +57,18 @@ type workbook struct {
 
 // convertSpreadsheet replaces the bytes of a spreadsheet by CSV of its first visible sheet with rows, and returns
 // the sheet's name. For other sources it returns "".
-func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheet string, err error) {
+//
+// The sheets whose header has most known names count: all with the same header as the first of them.
+func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheets, err error) {
 	magic := make([]byte, 4)
 	if _, err := s.bytes.ReadAt(magic, 0); err != nil {
-		return "", nil // too short to be one
+		return Sheets{}, nil // too short to be one
 	}
 	switch {
 	case string(magic) == string(oleMagic):
-		return "", errors.New("the file is an old Excel file (.xls): save it as .xlsx or CSV")
+		return Sheets{}, errors.New("the file is an old Excel file (.xls): save it as .xlsx or CSV")
 	case string(magic) != string(zipMagic):
-		return "", nil
+		return Sheets{}, nil
 	}
 	var archive *zip.Reader
 	directory := maxDirectory
@@ -77,7 +79,7 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheet string
 		return s.bytes.ReadAt(p, at)
 	}), s.size)
 	if err != nil {
-		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
+		return Sheets{}, fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
 	}
 	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: ExcelDay0, header: h}
 	for _, part := range archive.File {
@@ -85,34 +87,35 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheet string
 	}
 	isODS := b.parts[odsContent] != nil
 	if b.parts["_rels/.rels"] == nil && !isODS {
-		return "", errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
+		return Sheets{}, errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
 	}
 	if b.file, err = s.tempFile(); err != nil {
-		return "", err
+		return Sheets{}, err
 	}
 	convert := b.writeXLSX
 	if isODS {
 		convert = b.writeODS
 	}
-	start, sheet, err := convert()
-	if err == nil && b.written == start {
-		err = errors.New("the spreadsheet has no visible sheet with rows")
+	if err := convert(); err != nil {
+		return Sheets{}, err
 	}
-	s.bytes, s.size, s.before = io.NewSectionReader(b.file, start, b.written-start), b.written-start, b.before
-	return sheet, err
+	sheets, text, err := b.chooseSheets()
+	if text != nil {
+		s.bytes, s.size = text, text.Size()
+	}
+	return sheets, err
 }
 
-// writeXLSX writes the first visible sheet with rows as CSV from start on, and returns the sheet's name.
-func (b *workbook) writeXLSX() (start int64, name string, err error) {
+// writeXLSX writes the visible sheets as CSV.
+func (b *workbook) writeXLSX() error {
 	sheets, err := b.open()
-	start = b.written
 	for _, sheet := range sheets {
-		if err != nil || b.written > start {
+		if err != nil {
 			break
 		}
-		name, err = sheet.name, b.writeSheet(sheet.part)
+		err = b.writeSheet(sheet)
 	}
-	return start, name, err
+	return err
 }
 
 // sheet is a visible sheet.
@@ -211,12 +214,12 @@ func (b *workbook) readTexts(part string) error {
 }
 
 // writeSheet writes the rows of a sheet as CSV. It writes stored numbers unchanged, and dates as YYYY-MM-DD.
-func (b *workbook) writeSheet(part string) error {
-	w := newRowWriter(b)
+func (b *workbook) writeSheet(sheet sheet) error {
+	w, begin := newRowWriter(b), b.written
 	var cells []string
 	var cell xml.StartElement
 	column, size := 0, 0
-	err := b.scan(part, func(start xml.StartElement, end string) error {
+	err := b.scan(sheet.part, func(start xml.StartElement, end string) error {
 		switch start.Name.Local {
 		case "row":
 			cells, column, size = cells[:0], 0, 0
@@ -244,7 +247,9 @@ func (b *workbook) writeSheet(part string) error {
 		}
 		return nil
 	})
-	return cmp.Or(err, w.flush())
+	err = cmp.Or(err, w.flush())
+	b.endSheet(sheet.name, begin, w)
+	return err
 }
 
 func (b *workbook) errLongRow() error {

@@ -8,9 +8,9 @@ import (
 // Text is the decompressed and decoded text of a file.
 type Text struct {
 	Packing string // gzip, zstd or ""
-	Sheet   string // name of the sheet of a spreadsheet
+	Sheets         // of a spreadsheet
 	Charset string
-	Before  int // rows of the sheet before the header
+	Unsure  []Guess // encodings that the text may have, the first is Charset; nil: it is sure
 	source  *Source
 	charset charset
 }
@@ -18,7 +18,7 @@ type Text struct {
 // Text reads a file to its end, and detects its compression and encoding. The text of a spreadsheet is CSV that
 // begins with the header.
 func (s *Source) Text(ctx context.Context, h Header) (*Text, error) {
-	sheet, err := s.convertSpreadsheet(ctx, h)
+	sheets, err := s.convertSpreadsheet(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -26,8 +26,14 @@ func (s *Source) Text(ctx context.Context, h Header) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	charset, err := findCharset(withContext(ctx, in))
-	return &Text{Packing: packing, Sheet: sheet, Charset: charset.name, Before: s.before, source: s, charset: charset}, err
+	var found charset
+	var unsure []Guess
+	if h.Encoding != "" {
+		found = charsetNamed(h.Encoding)
+	} else if found, unsure, err = findCharset(withContext(ctx, in)); err != nil {
+		return nil, err
+	}
+	return &Text{Packing: packing, Sheets: sheets, Charset: found.name, Unsure: unsure, source: s, charset: found}, nil
 }
 
 // IsUTF8 reports whether the encoding is UTF-8.
@@ -61,7 +67,10 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 	case JSONLines:
 		return jsonLines{newLineReader(in)}, nil, nil
 	case JSONArray:
-		return newJSONArray(in, f.Path), nil, nil
+		return newJSONArray(in, f), nil, nil
 	}
 	return newCSVReader(in, f)
 }
+
+// IsSpreadsheet reports whether the file is a spreadsheet.
+func (t *Text) IsSpreadsheet() bool { return t.Names != nil }

@@ -101,7 +101,6 @@ func (b *batch[K, V]) requested(ctx context.Context, key K) bool {
 	return ok
 }
 
-// run implements dataloader.BatchFunc.
 func (b *batch[K, V]) run(ctx context.Context, keys []K) []*dataloader.Result[any] {
 	var values map[K]V
 	err := task.Run(ctx, func() (err error) {

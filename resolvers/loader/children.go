@@ -29,7 +29,6 @@ type corrector interface {
 	Correct(ctx context.Context, text string) (*string, error)
 }
 
-// childLoader implements Children.
 type childLoader[P any] struct {
 	pages  *perParent[*model.Page, []P]
 	counts *perParent[model.Selection, int]
@@ -84,7 +83,6 @@ type perParent[Q interface{ Key() string }, V any] struct {
 	args map[string]Q // by key
 }
 
-// question is a question about one parent.
 type question struct {
 	parent model.ID
 	key    string

@@ -44,7 +44,6 @@ type listTotal struct {
 	rows     int
 }
 
-// listGroups are the groups of all books for a grouping at one revision.
 type listGroups struct {
 	revision int64
 	groups   []*model.BookGroup
@@ -63,7 +62,6 @@ type listPositions struct {
 // closed is the channel of positions that are read.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// newListCache returns an empty cache.
 func newListCache(store *db.Store) *listCache {
 	const overhead, positionBytes, groupBytes = 100, 150, 250 // of an entry, of a position with a text, and of a group
 	return &listCache{
@@ -152,12 +150,12 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 }
 
 func (l *rowLoader[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
-	near, read, err := l.near(ctx, p)
+	near, afterRead, err := l.near(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := l.rows(l.loaders.Snapshot).Page(ctx, near)
-	read()
+	afterRead()
 	if err != nil {
 		return nil, err
 	}
@@ -166,13 +164,13 @@ func (l *rowLoader[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
 }
 
 // near returns a page with an offset as one that starts at a cached position, or unchanged. Call
-// read after reading the page.
-func (l *rowLoader[T]) near(ctx context.Context, p *model.Page) (near *model.Page, read func(), err error) {
+// afterRead after reading the page.
+func (l *rowLoader[T]) near(ctx context.Context, p *model.Page) (near *model.Page, afterRead func(), err error) {
 	snapshot, lists := l.loaders.Snapshot, l.loaders.cache.lists
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
-	read = func() {}
+	afterRead = func() {}
 	if p.Offset < minOffset || p.Backward || bounded || p.Search != "" || snapshot.Writing() {
-		return p, read, nil
+		return p, afterRead, nil
 	}
 	at, err := snapshot.Latest(ctx)
 	if err != nil {
@@ -192,14 +190,14 @@ func (l *rowLoader[T]) near(ctx context.Context, p *model.Page) (near *model.Pag
 		}, nil
 	}
 	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // another revision cannot be read
-		return p, read, nil
+		return p, afterRead, nil
 	}
 	snapshot.RecordRead(positions.at)
 	page := *p
 	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
 		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery
 	}
-	return &page, read, nil
+	return &page, afterRead, nil
 }
 
 // isDone reports whether the positions were read or have failed.
@@ -212,7 +210,6 @@ func (l *listPositions) isDone() bool {
 	}
 }
 
-// begin returns the positions of a list at a revision.
 func (c *listCache) begin(key string, revision int64) *listPositions {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +232,6 @@ func (c *listCache) addSkipTime(positions *listPositions, rows int, took time.Du
 	}
 }
 
-// read caches the positions of a list.
 func (c *listCache) read(ctx context.Context, key string, entry *listPositions, positions func(context.Context) ([]*model.Position, model.Revision, error)) {
 	defer func() {
 		c.mu.Lock()

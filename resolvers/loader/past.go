@@ -19,7 +19,6 @@ type Past[T any] interface {
 	expect(moment model.Moment, id model.ID)
 }
 
-// pastLoader implements Past.
 type pastLoader[T any] struct {
 	batch batch[db.Past, *T]
 

@@ -32,7 +32,6 @@ type Rows[T any] interface {
 	siblings(id model.ID) []model.ID
 }
 
-// rowLoader implements Rows.
 type rowLoader[T any] struct {
 	*rowType[T]
 	loaders *Loaders
@@ -111,7 +110,6 @@ func (l *rowLoader[T]) loadWithPending(ctx context.Context, ids []model.ID) ([]*
 	return rows[:len(ids)], nil
 }
 
-// referenceRows returns the rows of the reference cache.
 func (l *rowLoader[T]) referenceRows(ctx context.Context) (map[model.ID]*T, error) {
 	if l.reference == nil {
 		return nil, nil

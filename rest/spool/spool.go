@@ -175,7 +175,6 @@ type writer struct {
 	file *os.File
 }
 
-// Write implements io.Writer.
 func (w writer) Write(p []byte) (int, error) {
 	if !w.spool.reserve(w.List, int64(len(p))) {
 		return 0, ErrFull

@@ -47,7 +47,6 @@ func wantsCost(header http.Header) (bool, *refusal) {
 	return false, badRequest("The header " + costHeader + " has one value: report.")
 }
 
-// costReport is extensions.cost.
 type costReport struct {
 	Requested int64 `json:"requested"`
 	Limit     int   `json:"limit"`

@@ -68,7 +68,6 @@ func tokensOf(text string) (n int) {
 	}
 }
 
-// has reports whether the document of a text is cached.
 func (d *documents) has(text string) bool {
 	_, cached := d.cached.Get(text)
 	return cached

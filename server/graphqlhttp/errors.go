@@ -23,7 +23,6 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.errors.Error() }
 
-// refusalOf returns an error as a refusal.
 func refusalOf(err error) *refusal {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return refused
@@ -31,12 +30,10 @@ func refusalOf(err error) *refusal {
 	return refuseError(err)
 }
 
-// refuse returns a refusal with a status.
 func refuse(status int, code model.Code, message string) *refusal {
 	return &refusal{status: status, errors: gqlerror.List{newError(code, message)}}
 }
 
-// badRequest returns the refusal of a malformed request.
 func badRequest(message string) *refusal {
 	return refuse(http.StatusBadRequest, model.BadUserInput, message)
 }

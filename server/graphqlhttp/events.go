@@ -16,12 +16,10 @@ import (
 // without data.
 var complete = eventstream.Event{Name: "complete", Data: []byte{}}
 
-// nextEvent returns the event of a response.
 func nextEvent(response *graphql.Response) eventstream.Event {
 	return eventstream.Event{Name: "next", Data: AppendResponse(nil, response)}
 }
 
-// writeEvents writes the events of an operation with one response.
 func writeEvents(w http.ResponseWriter, response *graphql.Response) {
 	body := complete.AppendTo(nextEvent(response).AppendTo(nil))
 	header := w.Header()

@@ -80,7 +80,6 @@ func etag(mediaType string, revision int64) string {
 	return tag
 }
 
-// record records the operation for telemetry.
 func (e *execution) record(ctx context.Context) {
 	o := e.operation
 	telemetry.RequestOf(ctx).Operation.Store(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
@@ -109,7 +108,6 @@ func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
 	return err == nil && e.response.Errors == nil, err
 }
 
-// write executes a mutation.
 func (e *execution) write(ctx context.Context, r *http.Request) error {
 	e.begin(ctx)
 	key, given, err := httpcond.Key(r)
@@ -151,7 +149,6 @@ func (e *execution) finished() *graphql.Response {
 	return e.response
 }
 
-// answer writes the response.
 func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	if e.replayed {
 		w.Header().Set(httpcond.ReplayedHeader, "true")

@@ -20,8 +20,8 @@ var _ graphql.GraphExecutor = (*Handler)(nil)
 // executionKey is the key of the execution in the Stats of its OperationContext.
 const executionKey = "execution"
 
-// CreateOperationContext implements graphql.GraphExecutor. It finds, checks and prices the
-// operation, so that a transport of gqlgen needs no knowledge of documents and limits.
+// CreateOperationContext implements graphql.GraphExecutor, so that clients of tests use the handler. It finds, checks
+// and prices the operation.
 func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	body, err := json.Marshal(params) // the limits of a body apply
 	if err != nil {

@@ -10,7 +10,7 @@
 //	subscription run a subscription
 //	response     write the response, or the errors (errors), as JSON or as server-sent events (events)
 //
-// The WebSockets of package stream call the stages as a graphql.GraphExecutor (executor).
+// The WebSockets of package socket call the stages by CreateOperation and DispatchOperation (executor).
 package graphqlhttp
 
 import (
@@ -39,8 +39,8 @@ type Catalogue interface {
 	graph.Source
 	// WithSnapshot returns the context of a mutation, which reads its own writes.
 	WithSnapshot(context.Context) context.Context
-	// ReadBack calls fn with a context whose reads all see one revision, after the write within fn. fn may run
-	// again.
+	// ReadBack calls fn with a context whose reads all see one revision. fn contains the write, which it runs once, and
+	// reads its response. fn may run again.
 	ReadBack(ctx context.Context, fn func(context.Context) error) error
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes

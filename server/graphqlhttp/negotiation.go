@@ -78,7 +78,6 @@ func negotiate(accept []string) (mediaType string, events bool) {
 	return "", events
 }
 
-// varyByAccept adds Accept to the Vary header.
 func varyByAccept(header http.Header) {
 	if !slices.Contains(header["Vary"], "Accept") {
 		header["Vary"] = append(header["Vary"], "Accept")

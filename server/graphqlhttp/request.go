@@ -132,7 +132,6 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	return q.decode(body, limits)
 }
 
-// decode reads the request from a JSON object.
 func (q *request) decode(body []byte, limits Limits) *refusal {
 	object, err := limits.readObject(body, 2)
 	if err != nil {
@@ -170,7 +169,6 @@ func objectOrNil(value jsontext.Value) (object jsontext.Value, ok bool) {
 	return nil, false
 }
 
-// isJSON reports whether a Content-Type is JSON in UTF-8.
 func isJSON(contentType string) bool {
 	if contentType == plainJSON {
 		return true

@@ -140,7 +140,6 @@ func appendTail(dst []byte, response *graphql.Response, afterData bool) []byte {
 	return append(dst, tail...)
 }
 
-// withExtension returns extensions with an added value.
 func withExtension(extensions map[string]any, name string, value any) map[string]any {
 	if extensions == nil {
 		extensions = map[string]any{}

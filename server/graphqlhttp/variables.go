@@ -80,7 +80,6 @@ type variableReader struct {
 	max     int               // maximum number of refused
 }
 
-// stopped reports whether reading has ended.
 func (r *variableReader) stopped() bool { return r.message != "" || len(r.refused) == r.max }
 
 func (r *variableReader) value(of *ast.Type, path ast.Path) any {
@@ -190,7 +189,6 @@ func dotted(path ast.Path) string {
 	return strings.Join(names, ".")
 }
 
-// inputTypes returns the names of the types of arguments of mutations.
 func inputTypes(schema *ast.Schema) map[string]bool {
 	names := map[string]bool{}
 	for _, field := range schema.Mutation.Fields {
@@ -201,7 +199,6 @@ func inputTypes(schema *ast.Schema) map[string]bool {
 	return names
 }
 
-// scalars are the custom scalars.
 var scalars = map[string]func() graphql.Unmarshaler{
 	"BigInt":   func() graphql.Unmarshaler { return new(model.BigInt) },
 	"Date":     func() graphql.Unmarshaler { return new(model.Date) },

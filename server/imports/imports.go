@@ -200,7 +200,6 @@ func (m *Imports) forget(j *job) {
 	j.rejects.close()
 }
 
-// find returns the import of a subject.
 func (m *Imports) find(subject, id string) (*job, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

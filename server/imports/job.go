@@ -27,7 +27,6 @@ const (
 	done      = "done"
 )
 
-// job is one import.
 type job struct {
 	imports          *Imports
 	subject          string

@@ -69,10 +69,8 @@ func (r *rejects) write(bad *importer.Row) error {
 // end releases the sent file.
 func (r *rejects) end() { r.out, r.row = nil, bytes.Buffer{} }
 
-// content returns the CSV.
 func (r *rejects) content() io.Reader { return io.NewSectionReader(r.file, 0, r.size) }
 
-// close removes the file.
 func (r *rejects) close() {
 	if r != nil && r.file != nil {
 		_ = r.file.Close()

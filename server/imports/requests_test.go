@@ -143,7 +143,7 @@ func TestImportOutcomes(t *testing.T) {
 		{"map=name%3DWerk", "Werk;num_pages;date;author;price;genre\n", "done", "", ""},
 		{"", "My books\n\n" + either, "question", "can be read in two ways", "dates mdy dmy"},
 		{"header_row=2&dates=dmy&dry_run=1", "Title;Author\n" + either, "done", "", ""},
-		{"map=name%3Dzz", `{"name":"A"}`, "question", "The header has no column zz, pages, published_at, author, price, genre. It has: name.", "map"},
+		{"map=name%3Dzz", `{"name":"A"}`, "question", "The header has no column zz (did you mean name?), pages, published_at, author, price, genre. It has: name:\n  name may be name: A.", "map name=name"},
 		{"map=description%3D&dates=dmy&dry_run=1", either, "done", "", ""},
 		{"", "", "refused", "The file is empty", ""},
 		{"strict=true", importHeader + row("B", "1", "2005-01-01") + row("C", "0", "2005-01-01"), "refused", "Row 2", ""},

@@ -15,7 +15,6 @@ const (
 	maxText      = 200 // shown characters of a cell
 )
 
-// view is the JSON of an import.
 type view struct {
 	ID        string           `json:"id"`
 	Status    string           `json:"status"`
@@ -85,7 +84,6 @@ type answerView struct {
 	Label   string `json:"label"` // of a button
 }
 
-// newView returns the view of a new import.
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
@@ -93,7 +91,6 @@ func newView(fileName string, dryRun bool) view {
 	}
 }
 
-// now returns the current time.
 func now() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
 
 // describe adds a file and its columns.

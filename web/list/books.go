@@ -40,7 +40,7 @@ type booksView struct {
 	Notes          []string
 	Correction     string // corrected search; empty: none
 	Total          int
-	Average        string
+	Average        *string // price; nil: no books
 	Books          []*row
 	Shelf          []spine
 	Sorts          []sortLink
@@ -95,10 +95,8 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	books := response.Books
 	data := &booksView{
 		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes, Query: playground,
-		Years: yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
-	}
-	if avg := books.Aggregate.Price.Avg; avg != nil {
-		data.Average = *avg
+		Average: books.Aggregate.Price.Avg,
+		Years:   yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
 	}
 	for _, b := range data.Books {
 		b.search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")

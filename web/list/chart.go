@@ -74,16 +74,15 @@ func yearChart(l listing, years []counted) chart {
 	to, _ := strconv.Atoi(l.To)
 	return newChart(counts, func(i, count int) column {
 		first, last := begin+10*i, begin+10*i+9
-		c := column{Words: strconv.Itoa(first) + "s: " + view.Books(count)}
+		low, words := strconv.Itoa(first), strconv.Itoa(first)+"s"
+		if i == 0 {
+			low, words = "", "Up to "+strconv.Itoa(last)
+		}
+		c := column{Words: words + ": " + view.Books(count), URL: with(l, func(l *listing) { l.From, l.To = low, strconv.Itoa(last) }).URL()}
 		if i%2 == 0 {
 			c.Label = strconv.Itoa(first)
 		}
 		c.Selected = (l.From != "" || l.To != "") && from <= last && (to == 0 || to >= first)
-		c.URL = with(l, func(l *listing) { l.From, l.To = strconv.Itoa(first), strconv.Itoa(last) }).URL()
-		if i == 0 {
-			c.Words = "Up to " + strconv.Itoa(last) + ": " + view.Books(count)
-			c.URL = with(l, func(l *listing) { l.From, l.To = "", strconv.Itoa(last) }).URL()
-		}
 		return c
 	})
 }
@@ -107,16 +106,15 @@ func priceChart(l listing, prices []counted) chart {
 	return newChart(counts, func(i, count int) column {
 		first := barsPerPart * i
 		last := strconv.Itoa(first+barsPerPart-1) + ".99"
-		c := column{Words: strconv.Itoa(first) + " to " + last + ": " + view.Books(count)}
+		words := strconv.Itoa(first) + " to " + last
+		if i == chartParts-1 {
+			last, words = "", strconv.Itoa(first)+" and more"
+		}
+		c := column{Words: words + ": " + view.Books(count), URL: with(l, func(l *listing) { l.PriceMin, l.PriceMax = strconv.Itoa(first), last }).URL()}
 		if i%2 == 0 {
 			c.Label = strconv.Itoa(first)
 		}
 		c.Selected = (l.PriceMin != "" || l.PriceMax != "") && low < float64(first+barsPerPart) && (l.PriceMax == "" || high >= float64(first))
-		c.URL = with(l, func(l *listing) { l.PriceMin, l.PriceMax = strconv.Itoa(first), last }).URL()
-		if i == chartParts-1 {
-			c.Words = strconv.Itoa(first) + " and more: " + view.Books(count)
-			c.URL = with(l, func(l *listing) { l.PriceMin, l.PriceMax = strconv.Itoa(first), "" }).URL()
-		}
 		return c
 	})
 }

@@ -1,9 +1,9 @@
 package list
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"library-catalogue/graph/model/collate"
 	"library-catalogue/web/view"
@@ -39,41 +39,22 @@ type textPart struct {
 	Hit  bool
 }
 
+// word matches a word with its accents and apostrophes.
+var word = regexp.MustCompile(`[\pL\p{Nd}\pM'’]+`)
+
 // hits splits a text at the words that begin with a word of the search.
-func hits(text, search string) []textPart {
-	words := strings.Fields(collate.Fold(search))
-	if len(words) == 0 {
+func hits(text, search string) (parts []textPart) {
+	begins := strings.Fields(collate.Fold(search))
+	end := 0 // end of the last part
+	if len(begins) == 0 {
 		return []textPart{{Text: text}}
 	}
-	var parts []textPart
-	add := func(text string, hit bool) {
-		if n := len(parts); n > 0 && parts[n-1].Hit == hit {
-			parts[n-1].Text += text
-		} else if text != "" {
-			parts = append(parts, textPart{text, hit})
+	for _, at := range word.FindAllStringIndex(text, -1) {
+		folded := collate.Fold(text[at[0]:at[1]])
+		if slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(folded, begin) }) {
+			parts = append(parts, textPart{text[end:at[0]], false}, textPart{text[at[0]:at[1]], true})
+			end = at[1]
 		}
 	}
-	inWord := func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '\'' || r == '’'
-	}
-	for text != "" {
-		end := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
-		switch end {
-		case -1:
-			end = len(text)
-		case 0:
-			end = strings.IndexFunc(text, inWord)
-			if end < 0 {
-				end = len(text)
-			}
-		}
-		word := collate.Fold(text[:end])
-		hit := false
-		for _, w := range words {
-			hit = hit || strings.HasPrefix(word, w)
-		}
-		add(text[:end], hit)
-		text = text[end:]
-	}
-	return parts
+	return append(parts, textPart{text[end:], false})
 }

@@ -1,4 +1,4 @@
-// The playground with GraphiQL, whose files come from this server or from a CDN. If they do not come, it goes to the form.
+// The playground with GraphiQL. Its files come from this server or a CDN; without them the browser goes to the form.
 import { token } from './token.js';
 import { examples } from './examples.js';
 
@@ -30,8 +30,8 @@ function keep({ query, variables }) {
   history.replaceState(null, '', `?${address}`);
 }
 
-// show draws GraphiQL. The request of the URL is filled in but not run, because anyone can make a URL, and it would run with
-// the tab's token.
+// show draws GraphiQL. It fills in the request of the URL and does not run it, because anyone can make a URL, and the
+// request would run with the tab's token.
 function show({ GraphiQL, React, ReactDOM }) {
   status.textContent = '';
   const fetcher = GraphiQL.createFetcher({

@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// Query runs a GraphQL query with variables in JSON. It returns the data, and the newest position that it has if that is
-// wanted, or the first error of the response. ctx is that of the request for the page.
+// Query runs a GraphQL query with variables in JSON, in the context of a page's request. It returns the data, with its
+// newest position if that is wanted, or the first error of the response.
 type Query = func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte, position string, err error)
 
 // Followed is embedded in the responses of pages that follow the feed of changes from their position.

@@ -25,7 +25,6 @@ type accessFlags struct {
 	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Networks of proxies, such as 10.0.0.0/8. Their Forwarded and X-Forwarded-For headers name the client (default: none)."`
 }
 
-// configure sets cfg.
 func (f accessFlags) configure(cfg *server.Config) (err error) {
 	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
 		return err
@@ -37,18 +36,9 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 	if cfg.Proxies, err = caller.ParseProxies(f.TrustedProxies); err != nil {
 		return err
 	}
-	if f.MaxConnections < 1 {
-		return errors.New("--max-connections must be at least 1")
-	}
-	if f.MaxStreams < 1 {
-		return errors.New("--max-streams must be at least 1")
-	}
 	cfg.Streams = eventstream.New(f.MaxStreams)
 	cfg.RequireValidToken = f.RequireValidToken
 	cfg.Rate = ratelimit.Rate{PerSecond: *f.Rate, Burst: f.RateBurst}
-	if cfg.Rate.Burst < 1 || !(cfg.Rate.PerSecond >= 0 && cfg.Rate.PerSecond <= 1_000_000) {
-		return errors.New("--rate must be from 0 to 1000000, and --rate-burst at least 1")
-	}
 	return nil
 }
 

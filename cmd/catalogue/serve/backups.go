@@ -12,7 +12,6 @@ import (
 	"library-catalogue/db/sqlite"
 )
 
-// backupFlags configure backups of an SQLite database by the server.
 type backupFlags struct {
 	BackupDir   string        `env:"CATALOGUE_BACKUP_DIR" placeholder:"FOLDER" help:"Folder for the backups of an SQLite database that the server writes (default: it writes none)."`
 	BackupEvery time.Duration `env:"CATALOGUE_BACKUP_EVERY" default:"24h" help:"Time between two backups (default: ${default})."`
@@ -28,13 +27,8 @@ func (f backupFlags) rotation(database cli.DatabaseFlags) (*sqlite.Rotation, err
 		return nil, nil
 	}
 	path, ok := database.SQLiteFile()
-	switch {
-	case !ok:
+	if !ok {
 		return nil, errors.New("--backup-dir or CATALOGUE_BACKUP_DIR applies to SQLite only: back up PostgreSQL with its own programs, like pg_dump")
-	case f.BackupEvery < minBackupInterval:
-		return nil, fmt.Errorf("--backup-every or CATALOGUE_BACKUP_EVERY must be at least %s, and is %s", minBackupInterval, f.BackupEvery)
-	case f.BackupKeep < 1:
-		return nil, fmt.Errorf("--backup-keep or CATALOGUE_BACKUP_KEEP must be at least 1, and is %d", f.BackupKeep)
 	}
 	if err := os.MkdirAll(f.BackupDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the folder for backups: %w", err)

@@ -31,7 +31,6 @@ type limitFlags struct {
 	Errors        int `env:"CATALOGUE_MAX_ERRORS" default:"10" placeholder:"N" help:"Maximum errors in a response (default: ${default})."`
 }
 
-// configure sets cfg.
 func (f graphQLFlags) configure(cfg *server.Config) error {
 	l := f.Limits
 	if min(l.Body, l.Tokens, l.Depth, l.Fields, l.RootFields, l.Aliases, l.Directives, l.VariableDepth, l.Values, l.Cost, l.Errors) < 1 {

@@ -10,13 +10,11 @@ import (
 	"library-catalogue/cmd/catalogue/cli"
 )
 
-// logFlags configure the log.
 type logFlags struct {
 	LogFormat string     `env:"CATALOGUE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"Format of the log: text, json, or auto, which is text on a terminal and else json (default: ${default})."`
 	LogLevel  slog.Level `env:"CATALOGUE_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: ${default})."`
 }
 
-// Logger returns the logger that writes to w.
 func (f logFlags) Logger(w io.Writer, env cli.Getenv) *slog.Logger {
 	handler := slog.Handler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: f.LogLevel}))
 	if f.LogFormat == "text" || f.LogFormat == "auto" && cli.IsTerminal(w) {

@@ -28,6 +28,7 @@ const (
 	maxSpoolMB = 1 << 30 // more than a disk has
 
 	maxChangesDays = 36_500 // a hundred years
+	maxRate        = 1_000_000
 )
 
 // Command is catalogue serve.
@@ -75,25 +76,41 @@ func (c *Command) setDefaults() {
 	c.Introspection = cmp.Or(c.Introspection, strconv.FormatBool(c.Embedded()))
 }
 
+// checkRanges returns an error for a number out of its range.
+func (c *Command) checkRanges() error {
+	for _, n := range []struct {
+		flag  string
+		valid bool
+		rule  string
+		value any
+	}{
+		{"cache-mb", c.CacheMB >= 0 && c.CacheMB <= maxCacheMB, fmt.Sprintf("from 0 to %d", maxCacheMB), c.CacheMB},
+		{"spool-mb", c.SpoolMB >= 1 && c.SpoolMB <= maxSpoolMB, fmt.Sprintf("from 1 to %d", maxSpoolMB), c.SpoolMB},
+		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxSpoolMB, fmt.Sprintf("from 1 to %d", maxSpoolMB), c.ImportMB},
+		{"database-connections", c.DatabaseConnections == 0 || c.DatabaseConnections >= db.MinConnections, fmt.Sprintf("at least %d", db.MinConnections), c.DatabaseConnections},
+		{"changes-days", c.ChangesDays >= 0 && c.ChangesDays <= maxChangesDays, fmt.Sprintf("from 0 to %d", maxChangesDays), c.ChangesDays},
+		{"slow-query", c.SlowQuery >= 0, "at least 0s", c.SlowQuery},
+		{"drain-wait", *c.DrainWait >= 0, "at least 0s", *c.DrainWait},
+		{"max-connections", c.MaxConnections >= 1, "at least 1", c.MaxConnections},
+		{"max-streams", c.MaxStreams >= 1, "at least 1", c.MaxStreams},
+		{"rate", *c.Rate >= 0 && *c.Rate <= maxRate, fmt.Sprintf("from 0 to %d", maxRate), *c.Rate},
+		{"rate-burst", c.RateBurst >= 1, "at least 1", c.RateBurst},
+		{"backup-every", c.BackupDir == "" || c.BackupEvery >= minBackupInterval, "at least " + minBackupInterval.String(), c.BackupEvery},
+		{"backup-keep", c.BackupDir == "" || c.BackupKeep >= 1, "at least 1", c.BackupKeep},
+	} {
+		if !n.valid {
+			return fmt.Errorf("--%s or CATALOGUE_%s must be %s, and is %v", n.flag, strings.ToUpper(strings.ReplaceAll(n.flag, "-", "_")), n.rule, n.value)
+		}
+	}
+	return nil
+}
+
 // Run implements the command.
 func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) error {
 	c.setDefaults()
 	log := slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))
-	switch {
-	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
-		return fmt.Errorf("--cache-mb or CATALOGUE_CACHE_MB must be from 0 to %d, and is %d", maxCacheMB, c.CacheMB)
-	case c.SpoolMB < 1 || c.SpoolMB > maxSpoolMB:
-		return fmt.Errorf("--spool-mb or CATALOGUE_SPOOL_MB must be from 1 to %d, and is %d", maxSpoolMB, c.SpoolMB)
-	case c.ImportMB < 1 || c.ImportMB > maxSpoolMB:
-		return fmt.Errorf("--import-mb or CATALOGUE_IMPORT_MB must be from 1 to %d, and is %d", maxSpoolMB, c.ImportMB)
-	case c.DatabaseConnections != 0 && c.DatabaseConnections < db.MinConnections:
-		return fmt.Errorf("--database-connections or CATALOGUE_DATABASE_CONNECTIONS must be at least %d, and is %d", db.MinConnections, c.DatabaseConnections)
-	case c.ChangesDays < 0 || c.ChangesDays > maxChangesDays:
-		return fmt.Errorf("--changes-days or CATALOGUE_CHANGES_DAYS must be from 0 to %d, and is %d", maxChangesDays, c.ChangesDays)
-	case c.SlowQuery < 0:
-		return fmt.Errorf("--slow-query or CATALOGUE_SLOW_QUERY must be at least 0s, and is %s", c.SlowQuery)
-	case *c.DrainWait < 0:
-		return fmt.Errorf("--drain-wait or CATALOGUE_DRAIN_WAIT must be at least 0s, and is %s", *c.DrainWait)
+	if err := c.checkRanges(); err != nil {
+		return err
 	}
 	tuneGC(c.CacheMB<<20, env)
 	var cfg server.Config

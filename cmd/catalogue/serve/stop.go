@@ -30,7 +30,6 @@ type stopFlags struct {
 	DrainWait *time.Duration `env:"CATALOGUE_DRAIN_WAIT" placeholder:"TIME" help:"Delay between failing /readyz and closing the listener on SIGTERM (default: 5s; for catalogue.db 0s)."`
 }
 
-// service is a server on its listener.
 type service struct {
 	*server.Server
 	listener       net.Listener

@@ -1,4 +1,4 @@
-package importer
+package value
 
 import (
 	"regexp"
@@ -8,30 +8,58 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// amountSurvey counts decimal separators in a column.
-type amountSurvey struct{ commas, points int }
+// AmountSurvey finds the decimal separator of a column of amounts.
+type AmountSurvey struct {
+	commas, points int    // cells in which it is the decimal separator
+	whole          int    // cells without a separator
+	Ambiguous      string // the first cell like 85.000, whose three digits may be thousands or decimals
+	Row            int    // of Ambiguous
+}
 
-// add counts a cell.
-func (s *amountSurvey) add(text string) {
-	number, ok := bareNumber(text)
+// Add counts a cell.
+func (s *AmountSurvey) Add(row int, text string) {
+	number, ok := bareNumber(Plain(text))
 	if !ok {
 		return
 	}
-	switch _, point, mayBeThousands := splitDecimals(number); {
+	switch whole, point, mayBeThousands := splitDecimals(number); {
+	case mayBeThousands && strings.HasPrefix(whole, "0"): // 0.990 has no thousands
+		s.count(point)
 	case mayBeThousands:
-	case point == ",":
+		if point == "." && s.Ambiguous == "" {
+			s.Ambiguous, s.Row = text, row
+		}
+	case point == "":
+		s.whole++
+	default:
+		s.count(point)
+	}
+}
+
+func (s *AmountSurvey) count(point string) {
+	if point == "," {
 		s.commas++
-	case point == ".":
+	} else {
 		s.points++
 	}
 }
 
-// comma reports whether the decimal separator is a comma.
-func (s *amountSurvey) comma() bool { return s.commas > 0 && s.points == 0 }
+// Comma reports whether the decimal separator is a comma. isClear is false if no cell decides it: if the column has
+// Ambiguous, and no other cell with a separator or without one.
+func (s *AmountSurvey) Comma() (comma, isClear bool) {
+	switch {
+	case s.commas > 0 || s.points > 0:
+		return s.points == 0, true
+	case s.Ambiguous == "":
+		return false, true
+	}
+	return true, s.whole > 0 // decimals would be written in all cells
+}
 
-// parseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is
+// ParseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is
 // the decimal separator of ambiguous amounts like 1,299.
-func parseAmount(text string, comma bool) (plain string, ok bool) {
+func ParseAmount(text string, comma bool) (plain string, ok bool) {
+	text = Plain(text)
 	if _, ok := model.ParseCents(text); ok && !(comma && strings.Contains(text, ".")) {
 		return text, true
 	}
@@ -59,8 +87,9 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 	return whole, number[last : last+1], len(number)-last-1 == 3 && whole != "" && !strings.ContainsAny(whole, ".,")
 }
 
-// amount matches a number with a currency before or after it: a symbol, or up to four letters.
-var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)[\s\x{A0}\x{202F}]*([0-9.][0-9.,'’ \x{A0}\x{202F}]*?)[\s\x{A0}\x{202F}]*(?:\p{Sc}|\p{L}{1,4}\.?)?$`)
+// amount matches a number with a currency before or after it: a symbol, or up to five letters. A dash may stand for no
+// decimals: 12,- and 250/-.
+var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.]?/?[-–—]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,6})?$`)
 
 // bareNumber removes the currency from an amount.
 func bareNumber(text string) (number string, ok bool) {
@@ -74,14 +103,18 @@ func bareNumber(text string) (number string, ok bool) {
 	return found[1], true
 }
 
-// parsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
+// ParsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
 // spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm".
-func parsePages(text string) (plain string, ok bool) {
+func ParsePages(text string) (plain string, ok bool) {
+	text = Plain(text)
 	if _, err := strconv.Atoi(text); err == nil {
 		return text, true
 	}
 	if extent.MatchString(text) {
 		return longestSequence(text)
+	}
+	if found := foreignUnit.FindStringSubmatch(text); found != nil && !volumes.MatchString(found[2]) {
+		text = found[1]
 	}
 	if whole, point, mayBeThousands := splitDecimals(text); point != "" && !mayBeThousands && strings.Trim(text[len(whole)+1:], "0") == "" {
 		text = whole
@@ -95,7 +128,11 @@ var (
 		`\s*(?:pages?|pgs?|pp?|pág|págs|páginas?|paginas?|pagine|seiten?|sid(?:or|er|a)|str|stron|strony|stran|s|с|стр|oldal|blz|sayfa|f)(?:[^\pL\d]|$)`
 	sequences = regexp.MustCompile(`(?i)` + sequence)
 	// extent matches a text that begins with a sequence, also in one volume: 1 vol. (304 p.).
-	extent       = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
+	extent = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
+	// foreignUnit matches a number with a unit in a script other than Latin: 352页, 352 صفحة.
+	foreignUnit = regexp.MustCompile(`^(?:全|共)?(\d[\d., ]*?)\s*((?:[^\p{Latin}\p{Nd}\p{P}\p{S}\s][\p{M}]*){1,12}\.?)$`)
+	// volumes matches the units of volumes, and those of thousands.
+	volumes      = regexp.MustCompile(`^[卷巻冊册권部本册子千万萬]`)
 	pageRange    = regexp.MustCompile(`\d-+\d`)
 	tightList    = regexp.MustCompile(`[^\d\s],\d`) // viii,120,304: no comma separates thousands
 	listedNumber = regexp.MustCompile(`\[?(?:\d{1,3}(?:[.'’]\d{3})+|\d,\d{3}|\d+)`)
@@ -139,7 +176,8 @@ func mainSequence(list string) (longest string) {
 
 const thousandsSeparators = ".,'’ \u00A0\u202F"
 
-// withoutThousands joins groups of three digits with the same separator, which is one of thousandsSeparators.
+// withoutThousands joins groups of three digits with the same separator, which is one of thousandsSeparators. Groups of
+// India have two digits, and only the last one three: 1,25,000.
 func withoutThousands(number string) (digits string, ok bool) {
 	const all = "0123456789"
 	groups := []string{number}
@@ -150,10 +188,14 @@ func withoutThousands(number string) (digits string, ok bool) {
 		}
 		groups = strings.Split(number, separator)
 	}
+	isIndian := len(groups) > 2 && len(groups[1]) == 2 && strings.Contains(number, ",")
 	for i, group := range groups {
 		wrong := len(group) != 3
-		if i == 0 {
-			wrong = len(group) > 3 && len(groups) > 1
+		switch {
+		case i == 0:
+			wrong = len(group) > 3 && len(groups) > 1 || isIndian && len(group) > 2
+		case isIndian && i < len(groups)-1:
+			wrong = len(group) != 2
 		}
 		if wrong || group == "" && len(groups) > 1 || strings.Trim(group, all) != "" {
 			return "", false

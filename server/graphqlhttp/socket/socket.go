@@ -1,4 +1,4 @@
-package stream
+package socket
 
 import (
 	"context"
@@ -34,7 +34,6 @@ type socket struct {
 	ended    sync.WaitGroup        // operations; none is added while draining
 }
 
-// serve serves the socket until it is closed.
 func (s *socket) serve(r *http.Request) {
 	if s.conn.Subprotocol() != subprotocol {
 		s.close(badSubprotocol, "Subprotocol not acceptable")

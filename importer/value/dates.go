@@ -1,8 +1,9 @@
-package importer
+package value
 
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,19 +15,25 @@ import (
 	"library-catalogue/importer/source"
 )
 
-// Values of Options.Dates.
+// Orders of day and month.
 const (
-	datesAuto = "auto" // detected from the column
-	datesISO  = "iso"  // only YYYY-MM-DD
-	datesMDY  = "mdy"  // 9/16/2006
-	datesDMY  = "dmy"  // 16/9/2006
+	DatesAuto = "auto" // detected from the column
+	DatesISO  = "iso"  // only YYYY-MM-DD
+	DatesMDY  = "mdy"  // 9/16/2006
+	DatesDMY  = "dmy"  // 16/9/2006
 )
 
-// noDate begins the date of a book without one in Calibre.
-const noDate = "0101-01-01"
+// NoDate begins the date of a book without one in Calibre.
+const NoDate = "0101-01-01"
 
-// noValue matches what cataloguers and programs write instead of a date or a number.
-var noValue = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|unknown|undated|[nsb]\. ?[adfr]\.|nd|o\. ?j\.)[\])]?$`)
+// none matches what cataloguers and programs write instead of a date or a number.
+var none = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|unknown|undated|[nsb]\. ?[adfr]\.|nd|o\. ?j\.)[\])]?$`)
+
+// IsNone reports whether a cell stands for no date or number. 1/0/1900 is a zero that Excel shows as a date.
+func IsNone(text string) bool { return none.MatchString(text) || strings.HasPrefix(text, "1/0/1900") }
+
+// IsNoDate reports whether a cell stands for no date, such as 0000-00-00 00:00:00.
+func IsNoDate(text string) bool { return IsNone(text) || strings.Trim(text, "0-/.:T ") == "" }
 
 // datePart is a run of digits or letters in a date.
 type datePart struct {
@@ -45,8 +52,30 @@ var dateWords = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, 
 // cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
 var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
 
+// weekdays are the names of days, without accents. A date may begin with one.
+var weekdays = strings.Fields(`
+	monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+	montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
+	lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim
+	lunes martes miercoles jueves viernes sabado domingo mie jue vie sab dom
+	lunedi martedi mercoledi giovedi venerdi domenica gio segunda terca quarta quinta sexta feira seg ter qua qui sex
+	maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
+	poniedzialek wtorek sroda czwartek piatek sobota niedziela pondeli utery streda ctvrtek patek nedele
+	mandag tirsdag onsdag torsdag fredag lordag sondag mandagen lordagen
+	понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
+`)
+
+// units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day.
+var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ")
+
 // dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
+	text = units.Replace(text)
+	if day, rest, found := strings.Cut(text, " "); found && slices.Contains(weekdays, strings.Trim(collate.Fold(day), ".,")) {
+		if parts = dateParts(strings.TrimLeft(rest, " ")); len(parts) == 3 {
+			return parts
+		}
+	}
 	if colon := strings.IndexByte(text, ':'); colon >= 0 {
 		text = text[:max(strings.LastIndexByte(text[:colon], ' '), 0)] // 9/16/2006 0:00
 	}
@@ -115,9 +144,10 @@ func numericDate(parts []datePart) (first, second int, ok bool) {
 	return 0, 0, false
 }
 
-// parseDate parses a date. A missing month or day is the first. order chooses the month of two numbers. A year
+// ParseDate parses a date. A missing month or day is the first. order chooses the month of two numbers. A year
 // of two digits is within the hundred years up to lastYear. layout names the notation.
-func parseDate(text, order string, lastYear int) (day model.Date, layout string, ok bool) {
+func ParseDate(text, order string, lastYear int) (day model.Date, layout string, ok bool) {
+	text = Plain(text)
 	parts := dateParts(text)
 	year, month, date := datePart{}, datePart{number: 1}, datePart{number: 1}
 	is := func(tests ...func(datePart) bool) bool {
@@ -150,9 +180,9 @@ func parseDate(text, order string, lastYear int) (day model.Date, layout string,
 		year, month, date, layout = parts[2], parts[0], parts[1], "month, day, year"
 	case is(short, name, number):
 		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
-	case is(short, short, number) && order == datesMDY:
+	case is(short, short, number) && order == DatesMDY:
 		year, month, date, layout = parts[2], parts[0], parts[1], "month, day, year"
-	case is(short, short, number) && order == datesDMY:
+	case is(short, short, number) && order == DatesDMY:
 		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
 	default:
 		found := cataloguedYear.FindStringSubmatch(text)
@@ -176,13 +206,17 @@ func parseDate(text, order string, lastYear int) (day model.Date, layout string,
 	if !month.isNumber() {
 		month.number = int(month.month)
 	}
+	if year.number > 0 && len(parts) > 1 && parts[0].isYear() { // 2013-03-00 and 2009-00-00 have an unknown day or month
+		month.number = max(month.number, 1)
+		date.number = max(date.number, 1)
+	}
 	day, ok = model.ParseDate(fmt.Sprintf("%04d-%02d-%02d", year.number, month.number, date.number))
 	return day, layout, ok
 }
 
-// excelDay returns the day of a number in Excel: days since 1900, with an optional time. Numbers up to lastYear are
+// ExcelDay returns the day of a number in Excel: days since 1900, with an optional time. Numbers up to lastYear are
 // years.
-func excelDay(text string, lastYear int) (day model.Date, ok bool) {
+func ExcelDay(text string, lastYear int) (day model.Date, ok bool) {
 	number, _, _ := strings.Cut(text, ".")
 	n, err := strconv.Atoi(number)
 	if err != nil || len(number) > 5 || n <= lastYear || strings.Trim(text, "0123456789.") != "" {
@@ -192,84 +226,68 @@ func excelDay(text string, lastYear int) (day model.Date, ok bool) {
 	return model.DateOf(at), at.Year() <= lastYear
 }
 
-// dateSurvey counts the cells of a column by their possible order of day and month.
-type dateSurvey struct {
+// DateSurvey counts the cells of a column by their possible order of day and month.
+type DateSurvey struct {
 	years, excelDays int
-	dates            int      // cells with a written date
-	hasDates         bool     // a cell is a date in some order
-	mdy, dmy, either struct { // readable in this order only, or in both
-		cells int
-		text  string // the first
-		row   int
-	}
+	dates            int  // cells with a written date
+	MDY, DMY, Either Seen // readable in this order only, or in both
 }
 
-// hasExcelDays reports whether numbers of five digits are days of Excel. Among years they may be misspelt years,
+// Seen are cells of one kind.
+type Seen struct {
+	Cells int
+	Text  string // the first
+	Row   int
+}
+
+// HasExcelDays reports whether numbers of five digits are days of Excel. Among years they may be misspelt years,
 // and among dates other mistakes.
-func (s *dateSurvey) hasExcelDays() bool { return s.excelDays > 0 && s.years == 0 && s.dates == 0 }
+func (s *DateSurvey) HasExcelDays() bool { return s.excelDays > 0 && s.years == 0 && s.dates == 0 }
 
 // isDate reports whether a cell is a date in some order, and no number.
 func isDate(text string, parts []datePart, lastYear int) bool {
 	_, iso := model.ParseDate(text)
-	_, _, mdy := parseDate(text, datesMDY, lastYear)
-	_, _, dmy := parseDate(text, datesDMY, lastYear)
+	_, _, mdy := ParseDate(text, DatesMDY, lastYear)
+	_, _, dmy := ParseDate(text, DatesDMY, lastYear)
 	return iso || len(parts) != 1 && (mdy || dmy)
 }
 
-// add counts a cell.
-func (s *dateSurvey) add(row int, text string, lastYear int) {
+// Add counts a cell.
+func (s *DateSurvey) Add(row int, text string, lastYear int) {
+	text = Plain(text)
 	parts := dateParts(text)
 	if len(parts) == 1 && parts[0].isYear() && parts[0].number <= lastYear {
 		s.years++
-	} else if _, ok := excelDay(text, lastYear); ok && len(text) > 4 {
+	} else if _, ok := ExcelDay(text, lastYear); ok && len(text) > 4 {
 		s.excelDays++
 	} else if isDate(text, parts, lastYear) {
 		s.dates++
 	}
 	first, second, ok := numericDate(parts)
-	if !ok || first == second {
+	if !ok || first == second || first == 0 || second == 0 {
 		return
 	}
-	seen := &s.either
+	seen := &s.Either
 	switch month, day := first <= 12 && second <= 31, second <= 12 && first <= 31; {
 	case month && !day:
-		seen = &s.mdy
+		seen = &s.MDY
 	case day && !month:
-		seen = &s.dmy
+		seen = &s.DMY
 	case !day:
 		return
 	}
-	if seen.cells++; seen.cells == 1 {
-		seen.text, seen.row = text, row
+	if seen.Cells++; seen.Cells == 1 {
+		seen.Text, seen.Row = text, row
 	}
 }
 
-// order returns the order of the column, or the first answer to a question.
-func (s *dateSurvey) order(column string, lastYear int) (string, *Question) {
+// Order returns the order of the column. isClear is false if cells contradict each other, or none decides.
+func (s *DateSurvey) Order() (order string, isClear bool) {
 	switch {
-	case s.mdy.cells > 0 && s.dmy.cells > 0:
-		return datesMDY, &Question{Option: "dates",
-			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, as in %s, and %s (row %d) must be day, month, year, as in %s",
-				Printable(column), Printable(s.mdy.text), s.mdy.row, CountRows(s.mdy.cells), Printable(s.dmy.text), s.dmy.row, CountRows(s.dmy.cells)),
-			Answers: []Answer{
-				{datesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.dmy.text)},
-				{datesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.mdy.text)},
-			},
-		}
-	case s.mdy.cells > 0:
-		return datesMDY, nil
-	case s.dmy.cells > 0:
-		return datesDMY, nil
-	case s.either.cells == 0: // 5/5/2005 is the same in both
-		return datesMDY, nil
+	case s.MDY.Cells > 0 && s.DMY.Cells > 0:
+		return DatesMDY, false
+	case s.DMY.Cells > 0:
+		return DatesDMY, true
 	}
-	mdy, _, _ := parseDate(s.either.text, datesMDY, lastYear)
-	dmy, _, _ := parseDate(s.either.text, datesDMY, lastYear)
-	return datesMDY, &Question{Option: "dates",
-		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.either.text), s.either.row),
-		Answers: []Answer{
-			{datesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
-			{datesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
-		},
-	}
+	return DatesMDY, s.MDY.Cells > 0 || s.Either.Cells == 0 // 5/5/2005 is the same in both
 }

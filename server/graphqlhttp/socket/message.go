@@ -1,4 +1,4 @@
-package stream
+package socket
 
 import (
 	"encoding/json"
@@ -32,7 +32,6 @@ type closing struct {
 
 func (c *closing) Error() string { return strconv.Itoa(int(c.code)) + " " + c.reason }
 
-// message is a message of the protocol.
 type message struct {
 	ID      *string         `json:"id"`
 	Type    string          `json:"type"`

@@ -1,6 +1,6 @@
 // Package stream serves GraphQL over WebSocket, by the protocol graphql-transport-ws
 // (github.com/enisdenjo/graphql-ws, PROTOCOL.md).
-package stream
+package socket
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package stream_test
+package socket_test
 
 import (
 	"context"

@@ -1,0 +1,218 @@
+package schema
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/db/query"
+	"library-catalogue/db/search"
+	"library-catalogue/graph/model"
+)
+
+// trigger is a trigger that follows from the fields of a table: it logs, stamps or folds their columns. The last
+// migration makes all of them, in its transaction.
+type trigger struct {
+	name string
+	make string // statements for goose
+	text string // as Dialect.SchemaNames returns it, apart from spaces
+}
+
+// triggers returns the triggers of all tables, in the order in which writers lock them.
+func triggers(d *dialect.Dialect) (all []trigger) {
+	for _, table := range []struct{ name, entity string }{{query.Categories.Name, "Category"}, {query.Genres.Name, "Genre"}, {query.Books.Name, "Book"}} {
+		t := triggered{dialect: d, table: table.name, code: strings.ToLower(table.entity[:1]), fields: model.Entities[table.entity].Fields}
+		if d.DerivesTexts {
+			all = append(all, t.postgres()...)
+		} else {
+			all = append(all, t.sqlite()...)
+		}
+	}
+	return all
+}
+
+// triggered is a table with triggers.
+type triggered struct {
+	dialect     *dialect.Dialect
+	table, code string // code of the type in the log
+	fields      []model.FieldInfo
+}
+
+// texts returns the fields that are searched or have a stored folded form, searched ones first.
+func (t triggered) texts() (texts []*model.FieldInfo) {
+	for _, column := range search.Columns(t.table) {
+		texts = append(texts, &t.fields[slices.IndexFunc(t.fields, func(f model.FieldInfo) bool { return f.Column == column })])
+	}
+	return append(texts, t.plain()...)
+}
+
+// plain returns the fields that have a stored folded form and are not searched.
+func (t triggered) plain() (texts []*model.FieldInfo) {
+	for i := range t.fields {
+		if f := &t.fields[i]; t.folds(f) && !slices.Contains(search.Columns(t.table), f.Column) {
+			texts = append(texts, f)
+		}
+	}
+	return texts
+}
+
+func (t triggered) folds(f *model.FieldInfo) bool {
+	_, stored := t.dialect.Folded(t.table + "." + f.Column)
+	return stored && f.HasFold()
+}
+
+// each returns a format with the columns of fields, joined. Each %s or %[1]s is the column.
+func each(fields []*model.FieldInfo, format, separator string) string {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = fmt.Sprintf(format, f.Column)
+	}
+	return strings.Join(parts, separator)
+}
+
+// sqlite returns triggers with lists of columns. Texts are folded by the table reading.
+func (t triggered) sqlite() (all []trigger) {
+	var columns, logged, searched []*model.FieldInfo
+	for i := range t.fields {
+		f := &t.fields[i]
+		columns = append(columns, f)
+		if f.Column != "id" && f.Column != "version" {
+			logged = append(logged, f)
+		}
+	}
+	texts := t.texts()
+	searched = texts[:len(search.Columns(t.table))]
+	var read, folded []string
+	for _, f := range texts {
+		value := "NEW." + f.Column
+		if f.Nullable {
+			value = "coalesce(" + value + ", '')"
+		}
+		read = append(read, "('"+f.Column+"', "+value+")")
+		switch {
+		case f.Column == "name":
+			folded = append(folded, `(name_fold, name_words) = (SELECT folded, words FROM reading WHERE field = 'name')`)
+		case t.folds(f):
+			folded = append(folded, fmt.Sprintf(`%s = (SELECT folded FROM reading WHERE field = '%s')`, f.FoldColumn(), f.Column))
+		}
+	}
+	fold := `
+  INSERT INTO reading (field, text) VALUES ` + strings.Join(read, ", ") + `;
+  UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + ` WHERE id = NEW.id;
+  INSERT OR REPLACE INTO ` + t.table + `_search (rowid, ` + each(searched, "%s", ", ") + `) SELECT NEW.id, ` + each(searched, "(SELECT words FROM reading WHERE field = '%s')", ", ") + `;
+  DELETE FROM reading;`
+	log := `
+  INSERT INTO changes (seq, row_id, version, type, operation, actor, old)
+  SELECT max(f.start, coalesce((SELECT max(seq) FROM changes), 0)) + 1 + (random() & 16777215),
+    `
+	image := `json_object(` + each(logged, "'%[1]s', OLD.%[1]s", ", ") + `)`
+	now := t.dialect.Now
+	add := func(kind, event, body string) {
+		name := t.table + "_" + kind
+		text := "CREATE TRIGGER " + name + " AFTER " + event + "\nBEGIN" + body + "\nEND"
+		all = append(all, trigger{name, "DROP TRIGGER IF EXISTS " + name + ";\n-- +goose StatementBegin\n" + text + ";\n-- +goose StatementEnd\n", text})
+	}
+	add("revision_update", `UPDATE OF `+each(columns, "%s", ", ")+` ON `+t.table, `
+  UPDATE revision SET n = n + 1 + (random() & 16777215)`+t.reference()+`;`)
+	add("search_insert", `INSERT ON `+t.table+` WHEN NEW.description_words IS NULL`, fold)
+	add("search_update", `UPDATE OF id, `+each(texts, "%s", ", ")+` ON `+t.table+` WHEN NEW.id IS NOT OLD.id OR `+each(texts, "NEW.%[1]s IS NOT OLD.%[1]s", " OR "), `
+  DELETE FROM `+t.table+`_search WHERE rowid = OLD.id;`+fold)
+	add("log_delete", `DELETE ON `+t.table, log+`OLD.id, OLD.version, '`+t.code+`', 'd', f.actor, `+image+` FROM feed f;`)
+	// It logs the old columns and then stamps the row, because its second UPDATE would log them again. It does not run
+	// for that UPDATE.
+	add("stamp", `UPDATE OF `+each(columns, "%s", ", ")+` ON `+t.table,
+		log+`OLD.id, OLD.version + (NEW.id = OLD.id), '`+t.code+`', CASE WHEN NEW.id = OLD.id THEN 'u' ELSE 'd' END, f.actor, `+image+` FROM feed f;`+
+			log+`NEW.id, OLD.version + 1, '`+t.code+`', 'c', f.actor, NULL FROM feed f WHERE NEW.id <> OLD.id;
+  UPDATE `+t.table+` SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = `+now+`
+  WHERE id = NEW.id AND (NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> `+now+`);`)
+	return all
+}
+
+// reference returns the assignment that counts changes of genres and categories.
+func (t triggered) reference() string {
+	if t.table == query.Books.Name {
+		return ""
+	}
+	return ", reference = reference + 1 + (random() & 16777215)"
+}
+
+// postgres returns the trigger that logs all columns but derived ones, and one that folds texts that are not searched.
+// Folded forms of searched texts are generated columns, which cannot be added without rewriting each row.
+func (t triggered) postgres() (all []trigger) {
+	derived := []string{"id", "version"}
+	for _, f := range t.texts() {
+		derived = append(derived, f.FoldColumn())
+		if t.table == query.Books.Name && f.Column == "author" {
+			derived = append(derived, "author_short")
+		}
+	}
+	add := func(kind, before, event, function string, args ...string) {
+		name := t.table + "_" + kind
+		text := name + " " + strings.Join(args, `\000`) + `\000`
+		all = append(all, trigger{name, fmt.Sprintf(`-- +goose StatementBegin
+DO $made$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = '%[1]s'::regclass AND tgname || ' ' || encode(tgargs, 'escape') = '%[2]s') THEN
+    %[3]sDROP TRIGGER IF EXISTS %[4]s ON %[1]s;
+    CREATE TRIGGER %[4]s %[5]s ON %[1]s FOR EACH ROW EXECUTE FUNCTION %[6]s('%[7]s');
+  END IF;
+END $made$;
+-- +goose StatementEnd
+`, t.table, text, before, name, event, function, strings.Join(args, "', '")), text})
+	}
+	add("log_change", "", "AFTER UPDATE OR DELETE", "log_change", t.code, "{"+strings.Join(derived, ",")+"}")
+	if plain := t.plain(); len(plain) > 0 {
+		function := t.table + "_fold"
+		add("fold", `CREATE OR REPLACE FUNCTION `+function+`() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+    BEGIN
+      `+each(plain, "NEW.%[1]s_fold := coalesce(fold(NEW.%[1]s), '');", " ")+`
+      RETURN NEW;
+    END $$;
+    `, "BEFORE INSERT OR UPDATE OF "+each(plain, "%[1]s, %[1]s_fold", ", "), function, each(plain, "%s", ","))
+	}
+	return all
+}
+
+// withTriggers are migrations whose last one of an engine also makes the triggers that follow from the fields.
+type withTriggers struct {
+	fs.FS  // of one engine
+	last   string
+	makers string
+}
+
+// migrationsOf returns the migrations of an engine, with triggers.
+func migrationsOf(all fs.FS, d *dialect.Dialect) (fs.FS, error) {
+	files, err := fs.Sub(all, d.Name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return nil, err
+	}
+	w := withTriggers{FS: files, last: entries[len(entries)-1].Name()}
+	for _, t := range triggers(d) {
+		w.makers += t.make
+	}
+	return w, nil
+}
+
+// Open implements fs.FS.
+func (w withTriggers) Open(name string) (fs.File, error) {
+	file, err := w.FS.Open(name)
+	if err != nil || name != w.last {
+		return file, err
+	}
+	return longer{file, io.MultiReader(file, strings.NewReader("\n"+w.makers))}, nil
+}
+
+// longer is a file with more text.
+type longer struct {
+	fs.File
+	all io.Reader
+}
+
+// Read implements fs.File.
+func (l longer) Read(p []byte) (int, error) { return l.all.Read(p) }

@@ -1,0 +1,144 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
+	"library-catalogue/importer/survey"
+)
+
+// header returns how to find the header.
+func (f *File) header() source.Header {
+	return source.Header{Row: f.options.HeaderRow, Encoding: f.options.Encoding, Sheet: f.options.Sheet, None: f.options.NoHeader, Matched: func(names []string) int {
+		c := chooser{header: names, options: f.options}
+		c.choose()
+		return len(c.found)
+	}}
+}
+
+// findColumns detects the format, and finds the columns of the fields.
+func (f *File) findColumns(ctx context.Context) (err error) {
+	if f.isRejects(ctx) {
+		f.options.Format, f.options.HeaderRow, f.options.Delimiter = source.FormatCSV, 1, ','
+	}
+	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
+		return err
+	}
+	switch isCSV := f.format.Name == source.CSV; {
+	case !isCSV && f.options.Delimiter != 0:
+		return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
+	case !isCSV && f.options.HeaderRow != 0:
+		return fmt.Errorf("the header row option applies to CSV and spreadsheets only, and the file is %s", f.Kind())
+	}
+	records, err := f.records(ctx)
+	if err != nil {
+		return err
+	}
+	if f.format.Name == source.CSV {
+		f.rejects = slices.Equal(f.Header, append(slices.Clone(rejectColumns), jsonColumn))
+	}
+	f.seen = len(f.Header)
+	if f.format.Name == source.CSV && !f.rejects {
+		if err := f.choose(ctx); err != nil || !f.hasNoHeader() {
+			return err
+		}
+		f.isHeaderGuessed, f.options.NoHeader, f.format.NoHeader = true, true, true
+		f.Header = nil
+		if _, err = f.records(ctx); err != nil {
+			return err
+		}
+		f.seen = len(f.Header)
+		return f.choose(ctx)
+	}
+	keys := map[string]bool{}
+	for range keyRows {
+		r, err := records.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		f.parseRejected(&r)
+		for key := range r.Values {
+			if len(keys) < maxKeys {
+				keys[key] = true
+			}
+		}
+	}
+	f.Header = append([]string{}, slices.Sorted(maps.Keys(keys))...) // not nil
+	if err := f.choose(ctx); err != nil {
+		return err
+	}
+	f.seen = len(f.Header)
+	for _, field := range model.ImportFields { // later rows may have other keys
+		name, isAsked := f.options.Columns[field]
+		if !isAsked {
+			name = field
+		}
+		if name != "" && f.maybe[field] == nil && !slices.Contains(f.Header, name) && (!isAsked || f.columns[field] == nil) {
+			f.columns[field] = append(f.columns[field], len(f.Header))
+			f.Header = append(f.Header, name)
+		}
+	}
+	return nil
+}
+
+// hasNoHeader reports whether the first row is a book: none of its cells is a known name, and one is a number, a date or
+// a code as those below it.
+func (f *File) hasNoHeader() bool {
+	if f.options.NoHeader || f.options.HeaderRow > 0 && !f.IsSpreadsheet() || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
+		return false
+	}
+	isTyped := false
+	for i, name := range f.Header {
+		if slices.ContainsFunc(model.ImportFields, func(field string) bool { return survey.NamePoints(name, field) != 0 }) {
+			return false
+		}
+		isTyped = isTyped || survey.IsTyped(name, f.options.LastYear) && (f.profiles[i].IsTyped() || f.profiles[i].Filled == 0)
+	}
+	return isTyped
+}
+
+// sampledRows is the number of rows, from the first, whose cells are evidence for the fields of the columns.
+const sampledRows = 1000
+
+// choose finds the columns of the fields by their names and the cells of the first rows.
+func (f *File) choose(ctx context.Context) error {
+	f.profiles = make([]*survey.Profile, len(f.Header))
+	for i := range f.profiles {
+		f.profiles[i] = &survey.Profile{}
+	}
+	records, err := f.records(ctx)
+	for range sampledRows {
+		var r source.Record
+		if err == nil {
+			r, err = records.Next()
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if f.parseRejected(&r); r.Problem != "" {
+			continue
+		}
+		for i, profile := range f.profiles {
+			profile.Add(f.cell(&r, i).Written(), f.options.LastYear)
+		}
+	}
+	c := chooser{header: f.Header, profiles: f.profiles, options: f.options}
+	c.choose()
+	f.columns, f.joins, f.maybe = c.found, c.joins, c.candidates
+	for field, of := range f.maybe {
+		f.columns[field] = of[:1]
+	}
+	return nil
+}

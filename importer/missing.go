@@ -1,0 +1,108 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// missingField is a required or asked field without a column.
+type missingField struct {
+	field, asked string
+	isEmpty      bool // it has a column, which is empty in all rows
+}
+
+// category is the field that may be missing unless a genre is new.
+const category, genre, author = "category", "genre", "author"
+
+// fillable are the fields with a sensible value for empty cells.
+var fillable = []string{"pages", "price", genre, category}
+
+// missingQuestion returns the question about missing fields. It asks for the category too.
+func (f *File) missingQuestion(missing []missingField) *Question {
+	q := &Question{Option: "map"}
+	var absent, texts []string
+	for _, m := range missing {
+		q.Fields = append(q.Fields, m.field)
+		name := Printable(cmp.Or(m.asked, m.field))
+		near := ""
+		for n, i := range f.maybe[m.field] {
+			column := f.address(i)
+			if n == 0 {
+				near = fmt.Sprintf(" (did you mean %s?)", Printable(column))
+			}
+			q.Answers = append(q.Answers, Answer{m.field + "=" + column, "reads " + m.field + " from that column",
+				fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(m.field).Label, f.firstOf(i))})
+			q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", m.field, Printable(column), f.firstOf(i)))
+		}
+		if m.isEmpty {
+			empty := "is empty in all rows"
+			if f.isJSON() {
+				empty = "has no text or number in any row"
+			}
+			texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(m.field)), empty, near))
+		} else {
+			absent = append(absent, name+near)
+		}
+	}
+	if len(absent) > 0 {
+		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
+	}
+	for _, field := range f.Unfilled() {
+		if !slices.Contains(q.Fields, field) {
+			q.Fields = append(q.Fields, field)
+		}
+		if f.holes[field] > 0 {
+			verb := "have"
+			if f.holes[field] == 1 {
+				verb = "has"
+			}
+			texts = append(texts, fmt.Sprintf("%s %s no %s", CountRows(f.holes[field]), verb, field))
+		}
+	}
+	q.Text = strings.Join(texts, ". ")
+	return q
+}
+
+// address returns the name by which options name a column: #3 for one without a name of its own.
+func (f *File) address(i int) string {
+	name := f.columnName(i)
+	if n := slices.Index(f.Header, name); i < joined && (name == "" || n != i) {
+		return "#" + strconv.Itoa(i+1)
+	}
+	return name
+}
+
+// firstOf returns the first values of a column.
+func (f *File) firstOf(i int) string {
+	if i >= len(f.profiles) {
+		return ""
+	}
+	first := slices.Clone(f.profiles[i].First)
+	for n := range first {
+		first[n] = escape(first[n], maxExample)
+	}
+	return strings.Join(first, "; ")
+}
+
+// maxExample is the maximum length of a value in a question.
+const maxExample = 40
+
+// HasColumn reports whether a field has a column.
+func (f *File) HasColumn(field string) bool { return f.columns[field] != nil }
+
+// Unfilled returns the fields with empty cells that a default can fill. It includes a category without a column, because
+// new genres need one.
+func (f *File) Unfilled() (fields []string) {
+	for _, field := range fillable {
+		_, hasDefault := f.options.Defaults[field]
+		if f.holes[field] > 0 || field == category && !hasDefault && f.columns[field] == nil {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}

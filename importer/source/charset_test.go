@@ -1,0 +1,56 @@
+package source
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestGuessCharset encodes lists of several languages. A guess is the right one and sure, or not sure with the right
+// one among the first.
+func TestGuessCharset(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		encoding, text string
+		isSure         bool
+	}{
+		{"Windows-1252", "Der Grüne Heinrich,Keller\nÜber den Fluss,Jörg Bäcker\n", true},
+		{"Windows-1252", "L'élève,Françoise Noël\nÀ la maison,Zoé\n", true},
+		{"Windows-1252", "Café – the “best”,X\n", true},
+		{"Windows-1252", "O coração,João Guimarães\nAs mãos,Ângela\n", true},
+		{"Windows-1252", "El niño,Muñoz\n¿Qué?,Pérez\n", true},
+		{"Windows-1250", "Žluťoučký kůň,Karel Čáp,Román\n", true},
+		{"Windows-1250", "Gęsia skórka,Łukasz Żak\nŚwięto,Ból\n", true},
+		{"Windows-1250", "Tűz és víz,Őri Béla\nHárom nővér,Szűcs\n", false},
+		{"Windows-1251", "Книга о мёде,Лев Волк,Роман\n", true},
+		{"Windows-1251", "Війна і мир,Українка\nЇжак,Ґудзик\n", true},
+		{"KOI8-R", "Книга о мёде,Лев Волк,Роман\nТихая река,Иван\n", true},
+		{"IBM866", "Книга о меде,Лев Волк,Роман\nТихая река,Иван\n", true},
+		{"GB18030", "红河的故事,王小明,小说\n", true},
+		{"Big5", "紅河的故事,王小明,小說\n", true},
+		{"Shift_JIS", "赤い川のはなし,山田太郎,小説\nノルウェイの森,村上春樹\n", true},
+		{"EUC-JP", "赤い川のはなし,山田太郎,小説\nノルウェイの森,村上春樹\n", true},
+		{"EUC-KR", "붉은 강의 이야기,김철수,소설\n", true},
+		{"Windows-1253", "Το κόκκινο ποτάμι,Νίκος Παπάς\n", true},
+		{"Windows-1254", "Kırmızı ırmak,Şükrü Ağaoğlu\n", true},
+		{"Windows-1255", "הנהר האדום,דן כהן\n", false},
+		{"Windows-1256", "النهر الأحمر,أحمد علي\n", true},
+		{"Macintosh", "L'élève,Françoise Noël\nÜber,Jörg\n", true},
+	} {
+		bytes, err := charsetNamed(test.encoding).encoding.NewEncoder().String(test.text)
+		if err != nil {
+			t.Fatal(test, err)
+		}
+		guesses, isSure := guessCharset([]byte(bytes))
+		var names []string
+		for _, g := range guesses {
+			names = append(names, g.Encoding)
+		}
+		text, _ := guesses[0].charset.encoding.NewDecoder().String(bytes)
+		if isSure && text != test.text || test.isSure && !isSure || !strings.Contains(strings.Join(names[:min(4, len(names))], " "), test.encoding) {
+			t.Errorf("%s %q: %v %v, sure %v", test.encoding, test.text, names, guesses, isSure)
+		}
+	}
+	if guesses, isSure := guessCharset([]byte("\xca,1\n")); isSure || len(guesses) == 0 {
+		t.Errorf("one letter: %v, sure", guesses)
+	}
+}

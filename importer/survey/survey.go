@@ -1,0 +1,290 @@
+// Package survey finds out which column of a list of books is which, by the names of the columns and by their cells.
+package survey
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
+	"library-catalogue/importer/value"
+)
+
+// Points of the evidence for a column.
+const (
+	wordPoints = 10 // for each word of the name, at most two
+	namePoints = 4  // for a word like name
+)
+
+// NamePoints returns how much the name of a column speaks for a field. It is 0 if it says nothing, and negative if it
+// names another thing.
+func NamePoints(name, field string) int {
+	parts := split(name)
+	found := words[field].count(parts)
+	switch {
+	case words[other].count(parts) > 0, found == 0 && words[vague].count(parts) > 0:
+		return -1
+	case found > 0:
+		return wordPoints * min(found, 2)
+	case field == "name" && nameWords.count(parts) > 0 && !namesField(parts):
+		return namePoints
+	case namesField(parts):
+		return -1 // of another field
+	}
+	return 0
+}
+
+// namesField reports whether a word speaks for any field.
+func namesField(parts []string) bool {
+	return slices.ContainsFunc(model.ImportFields, func(field string) bool { return words[field].count(parts) > 0 })
+}
+
+// Half is the part of a person's name that a column has.
+type Half int
+
+// The parts of names.
+const (
+	NoName Half = iota
+	Given
+	Family
+	Whole
+)
+
+// HalfOf returns the part of the author's name that a column with this name has. A nom is a family name beside a prénom.
+func HalfOf(name string) Half {
+	parts := split(name)
+	if words[other].count(parts) > 0 {
+		return NoName
+	}
+	switch {
+	case wholeWords.count(parts) > 0 && words["author"].count(parts) > 0:
+		return Whole
+	case givenWords.count(parts) > 0:
+		return Given
+	case familyWords.count(parts) > 0:
+		return Family
+	}
+	return NoName
+}
+
+// split returns the words of a name, folded: BookTitle and "book title" have two.
+func split(name string) []string {
+	var spaced strings.Builder
+	before := ' '
+	for _, r := range name {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			spaced.WriteByte(' ')
+		}
+		spaced.WriteRune(r)
+		before = r
+	}
+	parts := strings.FieldsFunc(collate.Fold(spaced.String()), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+	})
+	if len(parts) > 1 {
+		parts = append(parts, strings.Join(parts, "")) // Tác giả is one word
+	}
+	return parts
+}
+
+// withoutSpaces reports whether a text is of a script that writes words without spaces between them.
+func withoutSpaces(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+}
+
+// count returns how many words of a name are in the list.
+func (l wordList) count(parts []string) (n int) {
+	for i, part := range parts {
+		if i > 0 && i == len(parts)-1 && n > 0 {
+			break // all words as one count only if no other does
+		}
+		if l.has(part) || l.has(strings.TrimPrefix(part, "ال")) { // the Arabic article
+			n++
+		}
+	}
+	return n
+}
+
+func (l wordList) has(part string) bool {
+	return l.whole[part] ||
+		slices.ContainsFunc(l.begins, func(begin string) bool { return strings.HasPrefix(part, begin) }) ||
+		slices.ContainsFunc(l.inside, func(text string) bool { return strings.Contains(part, text) })
+}
+
+// Profile describes the cells of a column.
+type Profile struct {
+	Filled int      // cells with a value
+	First  []string // the first values, different ones
+
+	dates, years, whole, amounts, money, decimals, codes, persons int
+	distinct                                                      map[string]bool
+	letters, last                                                 int
+	numbers                                                       []int // of whole
+	isCounting                                                    bool  // whole numbers that count up by 1
+}
+
+const (
+	maxFirst = 3   // values that a question shows
+	maxCell  = 300 // bytes of a cell that are evidence; a longer one is only a text
+)
+
+var (
+	// code matches ISBNs and addresses, which are no field.
+	code   = regexp.MustCompile(`(?i)^(?:https?://|www\.|urn:|(?:97[89][- ]?)?(?:\d[- ]?){9}[\dx]$|9[.,]7[89]\d*e\+12$)`)
+	person = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
+	money  = regexp.MustCompile(`\p{Sc}|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
+)
+
+// Add adds a cell. lastYear is the latest year of a book.
+func (p *Profile) Add(cell string, lastYear int) {
+	cell = strings.TrimSpace(cell)
+	if cell == "" || value.IsNone(cell) {
+		return
+	}
+	p.Filled++
+	if p.distinct == nil {
+		p.distinct, p.isCounting = map[string]bool{}, true
+	}
+	p.letters += utf8.RuneCountInString(cell)
+	isLong := len(cell) > maxCell
+	cell = strings.ToValidUTF8(cell[:min(len(cell), maxCell)], "")
+	if !p.distinct[cell] && len(p.First) < maxFirst {
+		p.First = append(p.First, cell)
+	}
+	p.distinct[cell] = true
+	if isLong {
+		return
+	}
+	if code.MatchString(cell) {
+		p.codes++
+		return
+	}
+	if person.MatchString(cell) {
+		p.persons++
+	}
+	if _, ok := model.ParseDate(cell); ok {
+		p.dates++
+	} else if day, layout, ok := value.ParseDate(cell, value.DatesDMY, lastYear); ok || isMDY(cell, lastYear) {
+		if layout == "year" {
+			if day.Year >= 1400 && int(day.Year) <= lastYear {
+				p.years++
+			}
+		} else {
+			p.dates++
+		}
+	}
+	number, isWhole := value.ParsePages(cell)
+	if isWhole && number != "" {
+		n := 0
+		for _, digit := range number[:min(len(number), 9)] {
+			n = n*10 + int(digit-'0')
+		}
+		p.whole++
+		p.isCounting = p.isCounting && (p.whole == 1 || n == p.last+1)
+		p.numbers, p.last = append(p.numbers, n), n
+	}
+	if plain, ok := value.ParseAmount(cell, false); ok {
+		p.amounts++
+		if money.MatchString(cell) {
+			p.money++
+		} else if strings.Contains(plain, ".") {
+			p.decimals++
+		}
+	}
+}
+
+func isMDY(cell string, lastYear int) bool {
+	_, _, ok := value.ParseDate(cell, value.DatesMDY, lastYear)
+	return ok
+}
+
+// Refutes reports whether hardly a cell can be read as the field.
+func (p *Profile) Refutes(field string) bool {
+	readable := p.Filled
+	switch field {
+	case "published_at":
+		readable = p.years + p.dates
+	case "pages":
+		readable = p.whole
+	case "price":
+		readable = p.amounts
+	}
+	return 5*readable < p.Filled
+}
+
+// Points returns how much the cells speak for a field, from 0 to 10. It is negative if the column cannot be the field:
+// if less than half of its cells can be read.
+func (p *Profile) Points(field string) int {
+	share := func(n int) int { return 10 * n / max(p.Filled, 1) }
+	if p.Filled == 0 {
+		return 0
+	}
+	if share(p.codes) >= 5 {
+		return -1
+	}
+	counts := p.isCounting && p.whole > 2
+	repeated := 10 - 10*len(p.distinct)/p.Filled
+	switch field {
+	case "published_at":
+		if share(p.years+p.dates) < 5 {
+			return -1
+		}
+		return share(p.years + p.dates)
+	case "pages":
+		if share(p.whole) < 5 || share(p.money) >= 5 || counts {
+			return -1
+		}
+		slices.Sort(p.numbers)
+		switch median := p.numbers[len(p.numbers)/2]; {
+		case share(p.years) >= 8, median < 20, median > 2000:
+			return 1
+		}
+		return share(p.whole)
+	case "price":
+		if share(p.amounts) < 5 || counts {
+			return -1
+		}
+		if share(p.years) >= 8 {
+			return 1
+		}
+		return 2 + max(share(p.money)*8/10, share(p.decimals)*5/10)
+	}
+	if share(max(p.amounts, p.whole)) >= 8 && p.Filled > 2 {
+		return -1 // numbers are no text
+	}
+	if share(p.dates) >= 8 {
+		return -1
+	}
+	switch length := p.letters / p.Filled; field {
+	case "author":
+		return min(2+share(p.persons)*8/10, 10)
+	case "genre", "category":
+		if length > 40 {
+			return 1
+		}
+		return 1 + repeated*9/10
+	case "description":
+		return min(length/15, 10)
+	default:
+		if length > 150 {
+			return 1
+		}
+		return max(8-repeated-share(p.persons)/3, 1)
+	}
+}
+
+// IsTyped reports whether nearly all cells are numbers, dates or codes, unlike the name of a column.
+func (p *Profile) IsTyped() bool {
+	return p.Filled > 0 && 10*max(p.amounts, p.years+p.dates, p.codes, p.whole) >= 8*p.Filled
+}
+
+// IsTyped reports whether a cell is a number, a date or a code.
+func IsTyped(cell string, lastYear int) bool {
+	var p Profile
+	p.Add(cell, lastYear)
+	return p.IsTyped()
+}

@@ -1,0 +1,80 @@
+// Package value reads the cells of files: dates, amounts and page counts in the notations of people and programs.
+package value
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// formulaError matches a cell whose formula failed.
+var formulaError = regexp.MustCompile(`^#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|SPILL!|CALC!)$`)
+
+// IsError reports whether a cell is the error of a formula. It has no value.
+func IsError(text string) bool { return formulaError.MatchString(text) }
+
+// Plain returns a text with digits of ASCII, characters of normal width, and spaces without their width:
+// "１９９８" and "١٩٩٨" become "1998".
+func Plain(text string) string {
+	isPlain := true
+	for i := range len(text) {
+		isPlain = isPlain && text[i] < utf8.RuneSelf
+	}
+	if isPlain {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < utf8.RuneSelf:
+			return r
+		case unicode.IsDigit(r):
+			return '0' + digit(r)
+		case unicode.IsSpace(r):
+			return ' '
+		case r == '٫': // Arabic separators, U+066B and U+066C
+			return '.'
+		case r == '٬':
+			return ','
+		}
+		return r
+	}, norm.NFKC.String(text))
+}
+
+// digit returns the value of a decimal digit of any script. The digits of a script are in order, and each range of the
+// table begins with a zero (Unicode Standard, section 4.6).
+func digit(r rune) rune {
+	for _, in := range unicode.Nd.R16 {
+		if r <= rune(in.Hi) {
+			return (r - rune(in.Lo)) % 10
+		}
+	}
+	for _, in := range unicode.Nd.R32 {
+		if r <= rune(in.Hi) {
+			return (r - rune(in.Lo)) % 10
+		}
+	}
+	return 0
+}
+
+var (
+	// list matches a list of texts as Python, JSON and PostgreSQL write it.
+	list = regexp.MustCompile(`^(?:\[\s*(?:(?:'[^']*'|"[^"]*")\s*(?:,\s*|\]$))+|\{(?:(?:"[^"]*"|[^",{}]+)(?:,|\}$))+)$`)
+	item = regexp.MustCompile(`'([^']*)'|"([^"]*)"|([^",{}\[\]\s][^",{}\[\]]*)`)
+)
+
+// ParseList joins the texts of a cell that is a list: ['Ann One', 'Bob Two'] becomes Ann One, Bob Two.
+func ParseList(text string) (joined string, ok bool) {
+	if len(text) < 4 || text[0] != '[' && text[0] != '{' || !list.MatchString(text) {
+		return "", false
+	}
+	var items []string
+	for _, found := range item.FindAllStringSubmatch(text, -1) {
+		if it := strings.TrimSpace(found[1] + found[2] + found[3]); it != "" {
+			items = append(items, it)
+		}
+	}
+	return strings.Join(items, ", "), len(items) > 0
+}

@@ -1,0 +1,147 @@
+package value
+
+import (
+	"testing"
+
+	"library-catalogue/graph/model"
+)
+
+// TestAmounts reads amounts of columns with a decimal point, and with a decimal comma.
+func TestAmounts(t *testing.T) {
+	t.Parallel()
+	const bad = "not read"
+	for text, want := range map[string]struct{ point, comma string }{
+		"12.5":         {"12.5", "12.5"},
+		"12,5":         {"12.5", "12.5"},
+		"1.299":        {"1.299", "1299"},
+		"1,299":        {"1299", "1.299"},
+		"1,299.00":     {"1299.00", "1299.00"},
+		"1.299,00":     {"1299.00", "1299.00"},
+		"1'299.50":     {"1299.50", "1299.50"},
+		"1 299,50 €":   {"1299.50", "1299.50"},
+		"1,299,000":    {"1299000", "1299000"},
+		"$ 9.99":       {"9.99", "9.99"},
+		"US$9.99":      {"9.99", "9.99"},
+		"9.99 USD":     {"9.99", "9.99"},
+		"12,-":         {"12", "12"},
+		"kr 199,-":     {"199", "199"},
+		"Rs. 250/-":    {"250", "250"},
+		"₹1,25,000.00": {"125000.00", "125000.00"},
+		"1,25,000":     {"125000", "125000"},
+		"Rp 1.250.000": {"1250000", "1250000"},
+		"２２.００元":       {"22.00", "22.00"},
+		"١٢٫٥٠ ر.س":    {"12.50", "12.50"},
+		"kr. 99":       {"99", "99"},
+		"99 kr.":       {"99", "99"},
+		"1e2":          {"1e2", "1e2"},
+		"12,34,5":      {bad, bad},
+		"1,2345.00":    {bad, bad},
+		"Free":         {bad, bad},
+		"about 12":     {bad, bad},
+		"9.7813E+12 x": {bad, bad},
+		"$":            {bad, bad},
+		"":             {bad, bad},
+	} {
+		for comma, want := range map[bool]string{false: want.point, true: want.comma} {
+			got, ok := ParseAmount(text, comma)
+			if !ok {
+				got = bad
+			}
+			if got != want {
+				t.Errorf("%q, comma %v: %s, not %s", text, comma, got, want)
+			}
+		}
+	}
+}
+
+// TestComma: the cells that leave nothing open decide for those that do.
+func TestComma(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		cells []string
+		want  bool
+		clear bool
+	}{
+		{[]string{"1.299", "9,99"}, true, true}, {[]string{"1.299,00"}, true, true}, {[]string{"1,299.00", "1,299"}, false, true},
+		{[]string{"1,299"}, false, true}, {[]string{"Rp 85.000", "Rp 120.000"}, true, false}, {[]string{"1.250 €", "950 €"}, true, true},
+		{[]string{"12.500", "0.990"}, false, true}, {[]string{"9,99", "9.99"}, false, true}, {nil, false, true},
+	} {
+		var s AmountSurvey
+		for _, cell := range test.cells {
+			s.Add(1, cell)
+		}
+		if comma, isClear := s.Comma(); comma != test.want || isClear != test.clear {
+			t.Errorf("%q: %v, clear %v", test.cells, comma, isClear)
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"352": "352", "1,024": "1024", "1.024": "1024", "352.0": "352", "352 pages": "352", "352 p.": "352", "1 024": "1024",
+		"304 p": "304", "304 S.": "304", "304 Seiten": "304", "xii, 304 pages": "304", "XII-304 p.": "304", "xii, 304 p. : ill. ; 23 cm": "304",
+		"[4], 304, [2] p.": "304", "[304] p.": "304", "1 vol. (304 p.)": "304", "1 online resource (xii, 1,024 pages)": "1024", "ca. 300 S.": "300",
+		"304 páginas ; 21 cm": "304", "304 с.": "304", "2 v. (304, 290 p.)": "", "12-34 p.": "", "304 cm": "", "xii p.": "", "3 DVDs": "",
+		"4 p. l., 304 p.": "304", "2 p.l., iii-xii, 304 p.": "304", "1 p. l., [7]-304 p.": "304", "1 f., 304 p.": "304", "[304] p., 4 p.": "304",
+		"16 p. of plates, 304 p.": "304", "12 S., 304 S.": "304", "4 p., 1 024 p.": "1024", "1 f., 304 p. (12 p.)": "304", "4 p. l., 12-304 p.": "",
+		"viii,120,304p.": "304", "[4],120,304 p.": "304", "xii,304,120 p.": "304", "xii, 304,120 p.": "304", "viii,4,120 p.": "120",
+		"12-304 p.": "", "12-304": "", "1 vol. (120-304 p.)": "", "5/120": "", "12x304": "",
+		"352页": "352", "352ページ": "352", "共352頁": "352", "352쪽": "352", "٣٥٢ صفحة": "352", "352 หน้า": "352", "３５２": "352", "3巻": "", "352 עמ": "352",
+		"3.5": "", "many": "", "9.78E+12": "", "p": "", "1,2": "", "": "",
+	} {
+		if got, ok := ParsePages(text); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+}
+
+// TestDates reads dates of many notations.
+func TestDates(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2000年5月": "2000-05-01", "1988年": "1988-01-01", "1998年12月1日": "1998-12-01", "2010년 8월 1일": "2010-08-01", "１９９８": "1998-01-01",
+		"2013-03-00": "2013-03-01", "2009-00-00": "2009-01-01", "2009-00": "2009-01-01", "00/05/1998": "", "0/5/1998": "", "5/0/1998": "",
+		"Monday, May 31, 2010": "2010-05-31", "Mon May 31 2010 00:00:00 GMT+0200 (CEST)": "2010-05-31", "lundi 31 mai 2010": "2010-05-31",
+		"mar. 31 mars 2010": "2010-03-31", "Di, 31.05.2010": "2010-05-31", "понедельник, 31 мая 2010": "2010-05-31", "Mon 2010": "", "١٩٩٨": "1998-01-01",
+		"२०१०": "2010-01-01", "31 Smarch 2010": "", "0000-05-01": "",
+	} {
+		day, _, ok := ParseDate(text, DatesDMY, 2027)
+		if got := day.String(); ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %s, %v, not %q", text, got, ok, want)
+		}
+	}
+	for text, want := range map[string]bool{"0000-00-00 00:00:00": true, "1/0/1900": true, "1/0/1900 0:00": true, "n.d.": true, "1900-01-01": false, "0": true} {
+		if got := IsNoDate(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// FuzzCells: what is read of a cell is what the catalogue takes, whatever the cell.
+func FuzzCells(f *testing.F) {
+	for _, seed := range []string{"31-Jul-14", "1.299,50 €", "3/4/05", "1st May 2001", "352 pages", "١٢/٣/٢٠٠٥", "\xff-Jan-01", "2001 05", "1’299"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, order := range []string{DatesAuto, DatesMDY, DatesDMY} {
+			if day, layout, ok := ParseDate(text, order, 2027); ok && (layout == "" || day.String() < "0001" || len(day.String()) != 10) {
+				t.Errorf("%q: %s, %q", text, day, layout)
+			}
+		}
+		var dates DateSurvey
+		dates.Add(1, text, 2027)
+		for _, comma := range []bool{false, true} {
+			if plain, ok := ParseAmount(text, comma); ok {
+				if _, ok := model.ParseCents(plain); !ok {
+					t.Errorf("%q: %q is no amount", text, plain)
+				}
+			}
+		}
+		if plain, ok := ParsePages(text); ok {
+			if _, ok := model.ParseCents(plain); !ok || plain == "" {
+				t.Errorf("%q: %q is no number", text, plain)
+			}
+		}
+	})
+}
