@@ -273,15 +273,18 @@ func (c *chooser) findCandidates() {
 	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
 	for _, r := range ranks {
 		isFirst := c.candidates[r.field] == nil
-		if r.points() > minPoints && (!isFirst || !first[r.column]) && len(c.candidates[r.field]) < maxCandidates {
+		if r.points() > minPoints && (!isFirst && r.points() > weakPoints || isFirst && !first[r.column]) && len(c.candidates[r.field]) < maxCandidates {
 			c.candidates[r.field] = append(c.candidates[r.field], r.column)
 			first[r.column] = first[r.column] || isFirst
 		}
 	}
 }
 
-// minPoints are the points up to which a column is no candidate.
-const minPoints = 1
+// Points up to which a column is no candidate, or only the first one.
+const (
+	minPoints  = 1
+	weakPoints = 2
+)
 
 // likeness returns points for a name that is nearly the one in the options, or nearly a usual one.
 func (c *chooser) likeness(r rank) int {
