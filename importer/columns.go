@@ -175,8 +175,17 @@ func (c *chooser) guess() {
 	if isGuessed(author) {
 		c.joinHalves(used)
 	}
-	for _, best := range c.ranked(guessed, used) {
-		if c.found[best.field] == nil && !used[best.column] && best.name > 0 {
+	isUnclear := map[string]bool{} // two columns speak for the field alike
+	ranks := c.ranked(guessed, used)
+	for n, best := range ranks {
+		isEqual := func(r rank) bool {
+			return r.field == best.field && r.column != best.column && r.name == best.name && r.cells == best.cells && !used[r.column]
+		}
+		if c.found[best.field] != nil || used[best.column] || best.name <= 0 || isUnclear[best.field] {
+			continue
+		}
+		isUnclear[best.field] = c.profiles != nil && isRequired(best.field, c.options.Defaults) && slices.ContainsFunc(ranks[n:], isEqual)
+		if !isUnclear[best.field] {
 			take(best.field, best.column)
 		}
 	}

@@ -25,8 +25,12 @@ func NamePoints(name, field string) int {
 	parts := split(name)
 	found := words[field].count(parts)
 	switch {
-	case words[other].count(parts) > 0, found == 0 && words[vague].count(parts) > 0:
+	case words[other].count(parts) > 0:
 		return -1
+	case found == 0 && words[vague].count(parts) > 0:
+		if model.ImportField(field).Kind == model.KindText {
+			return -1
+		}
 	case found > 0:
 		return wordPoints * min(found, 2)
 	case field == "name" && nameWords.count(parts) > 0 && !namesField(parts):
