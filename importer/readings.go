@@ -7,23 +7,34 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	authors "library-catalogue/graph/model/author"
 	"library-catalogue/importer/value"
 )
 
 // reading is how the cells of one field are read in the whole file.
 type reading struct {
 	kind     model.Kind
-	order    string // a value of DateOrders
-	comma    bool   // is the decimal separator of amounts
-	excel    bool   // numbers are days of Excel
-	lastYear int    // latest year of two digits
-	decimal  string // a value of Decimals
-	isCard   bool   // the text may be of a library's catalogue, with its signs at the end
+	order    string   // a value of DateOrders
+	comma    bool     // is the decimal separator of amounts
+	excel    bool     // numbers are days of Excel
+	lastYear int      // latest year of two digits
+	decimal  string   // a value of Decimals
+	isCard   bool     // the text may be of a library's catalogue, with its signs at the end
+	isMARC   bool     // the text is of a MARC field with names
+	isNames  bool     // the text is names of persons, and not of our own export
+	names    []string // the first cells with names
+	inverted bool     // the family names are first
 	dates    value.DateSurvey
 	hasDates bool // a cell is a date in some order
 	amounts  value.AmountSurvey
 	forms    map[string]*Form // by layout: cells that are not in the catalogue's notation
 }
+
+// Limits of the cells that decide whether the family names are first.
+const (
+	maxNames = 1000 // cells
+	maxName  = 1000 // bytes of a cell
+)
 
 // Form is a notation of cells that differs from the catalogue's.
 type Form struct {
@@ -42,12 +53,11 @@ func (r *reading) survey(row int, text string) {
 	case model.KindCents:
 		r.amounts.Add(row, strings.TrimSpace(text))
 	}
-	if r.isCard && value.TrimCard(text) != text {
-		r.note(text, "text of a catalogue card", 1)
-		return
+	if r.isNames && len(r.names) < maxNames && len(text) < maxName {
+		r.names = append(r.names, text)
 	}
 	for _, order := range []string{r.order, value.DatesMDY, value.DatesDMY} {
-		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear}
+		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear, isCard: r.isCard, isMARC: r.isMARC, inverted: r.isNames}
 		plain, layout := as.read(text)
 		if _, ok := model.ParseDate(plain); ok {
 			r.hasDates = true
@@ -78,6 +88,7 @@ func (r *reading) decide(column string) (q *Question) {
 		}
 	}
 	r.excel = r.dates.HasExcelDays()
+	r.inverted = r.isNames && authors.IsInverted(slices.Values(r.names))
 	surveyed := r.forms
 	r.forms = nil
 	byPlace := func(a, b *Form) int { return cmp.Compare(a.place, b.place) }
@@ -119,10 +130,22 @@ func (r *reading) read(original string) (plain, layout string) {
 		if plain, ok := value.ParseList(text); ok {
 			return plain, "list"
 		}
-		if plain := value.TrimCard(original); r.isCard && plain != original {
-			return plain, "text of a catalogue card"
+		plain := original
+		switch {
+		case r.isMARC:
+			plain, layout = authors.ReadMARC(original), "catalogue card"
+		case r.isCard:
+			plain, layout = value.TrimCard(original), "catalogue card"
 		}
-		return original, ""
+		if r.inverted {
+			if given := authors.ReadColumn(plain); given != plain {
+				plain, layout = given, "family name first"
+			}
+		}
+		if plain == original {
+			layout = ""
+		}
+		return plain, layout
 	}
 	return text, ""
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,6 +57,9 @@ type File struct {
 	dropped         []duplicate // rows that are not imported, in order
 }
 
+// marcTag matches the name of a column with a subfield of MARC: 100$a.
+var marcTag = regexp.MustCompile(`^\d{3} ?[$_|]?[a-z]$`)
+
 // Limits of the search for JSON keys.
 const (
 	keyRows = 1000
@@ -91,6 +95,9 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	}
 	for _, field := range []string{"name", author} {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
+	}
+	if column := f.columnOf(author); column != author {
+		f.readings[author].isNames, f.readings[author].isMARC = true, marcTag.MatchString(column)
 	}
 	var questions Questions
 	if f.isHeaderGuessed {

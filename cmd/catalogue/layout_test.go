@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"importer/value":         {"graph/model", "graph/model/collate", "importer/source"},
 	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
 	"importer/source":        {"graph/model", "task"},
-	"importer":               {"graph/model", "graph/model/collate", "importer/...", "task"},
+	"importer":               {"graph/model", "graph/model/author", "graph/model/collate", "importer/...", "task"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
