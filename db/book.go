@@ -105,7 +105,7 @@ type newBookRequest struct {
 }
 
 func (s *Store) createBook(ctx context.Context, in newBookRequest) (created createdBook, err error) {
-	created.book, err = writer[model.Book]{s, &books, newBooksAt(&created.reference)}.Create(ctx, in)
+	created.book, err = (&writer[model.Book]{s, &books, newBooksAt(&created.reference)}).Create(ctx, in)
 	return created, err
 }
 

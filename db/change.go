@@ -139,15 +139,15 @@ func (s logSnapshot) Select(ctx context.Context, into any, prepared bool, text s
 func (s logSnapshot) SetRows(ctx context.Context, typ model.CatalogueType, logged map[model.ID]*model.Change) error {
 	switch typ {
 	case model.TypeGenre:
-		return setRows(ctx, reader[model.Genre]{s.Snapshot, &genres}, logged, func(c *model.Change, g *model.Genre) { c.Genre = g })
+		return setRows(ctx, &reader[model.Genre]{s.Snapshot, &genres}, logged, func(c *model.Change, g *model.Genre) { c.Genre = g })
 	case model.TypeCategory:
-		return setRows(ctx, reader[model.Category]{s.Snapshot, &categories}, logged, func(c *model.Change, k *model.Category) { c.Category = k })
+		return setRows(ctx, &reader[model.Category]{s.Snapshot, &categories}, logged, func(c *model.Change, k *model.Category) { c.Category = k })
 	}
-	return setRows(ctx, reader[model.Book]{s.Snapshot, &books}, logged, func(c *model.Change, b *model.Book) { c.Book = b })
+	return setRows(ctx, &reader[model.Book]{s.Snapshot, &books}, logged, func(c *model.Change, b *model.Book) { c.Book = b })
 }
 
 // setRows sets the rows of logged by their ids to the current rows.
-func setRows[T any](ctx context.Context, r reader[T], logged map[model.ID]*model.Change, set func(*model.Change, *T)) error {
+func setRows[T any](ctx context.Context, r *reader[T], logged map[model.ID]*model.Change, set func(*model.Change, *T)) error {
 	if len(logged) == 0 {
 		return nil
 	}

@@ -73,7 +73,7 @@ func runAll(ctx context.Context, functions []func() error) (err error) {
 	return err
 }
 
-func (r reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
+func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, g.Selection)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping,
 
 // readCounts counts the matching books by the values of columns.
 func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns []string) (counts *facetcount.Counts, err error) {
-	r := reader[model.Book]{s, &books}
+	r := &reader[model.Book]{s, &books}
 	b, err := s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return nil, err

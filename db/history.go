@@ -19,7 +19,7 @@ type Past struct {
 
 // AsOf returns rows as they were at moments. Rows that did not exist are omitted. Error:
 // PositionGone if the log does not have the row of a moment any more.
-func (r reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {
+func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {
 	found := make(map[Past]*T, len(keys))
 	ids, ticks, seqs := make([]model.ID, len(keys)), make([]int64, len(keys)), make([]int64, len(keys))
 	for i, key := range keys {
@@ -88,7 +88,7 @@ func (r reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {
 type pastRow interface{ SetMoment(*model.Moment) }
 
 // byID is like ByID, with the rows by their ids.
-func (r reader[T]) byID(ctx context.Context, ids []model.ID) (map[model.ID]*T, error) {
+func (r *reader[T]) byID(ctx context.Context, ids []model.ID) (map[model.ID]*T, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -170,11 +170,11 @@ func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Mo
 func (s *Snapshot) History(ctx context.Context, ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
 	switch args.Type {
 	case model.TypeGenre:
-		return history(ctx, reader[model.Genre]{s, &genres}, ids, args, func(c *model.Change, g *model.Genre) { c.Genre = g })
+		return history(ctx, &reader[model.Genre]{s, &genres}, ids, args, func(c *model.Change, g *model.Genre) { c.Genre = g })
 	case model.TypeCategory:
-		return history(ctx, reader[model.Category]{s, &categories}, ids, args, func(c *model.Change, k *model.Category) { c.Category = k })
+		return history(ctx, &reader[model.Category]{s, &categories}, ids, args, func(c *model.Change, k *model.Category) { c.Category = k })
 	}
-	return history(ctx, reader[model.Book]{s, &books}, ids, args, func(c *model.Change, b *model.Book) { c.Book = b })
+	return history(ctx, &reader[model.Book]{s, &books}, ids, args, func(c *model.Change, b *model.Book) { c.Book = b })
 }
 
 // seqOf returns the seq of the change with a position. Errors: BadUserInput, PositionGone.
@@ -226,7 +226,7 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T, set func(*m
 	return change
 }
 
-func history[T any](ctx context.Context, r reader[T], ids []model.ID, args *model.HistoryArgs, set func(*model.Change, *T)) (map[model.ID]*model.ChangePage, error) {
+func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *model.HistoryArgs, set func(*model.Change, *T)) (map[model.ID]*model.ChangePage, error) {
 	d := r.s.store.dialect
 	end := int64(math.MaxInt64) // seq after the page
 	if args.After != nil {

@@ -85,7 +85,7 @@ func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (
 	})
 }
 
-func (r reader[T]) Correct(ctx context.Context, text string) (*string, error) {
+func (r *reader[T]) Correct(ctx context.Context, text string) (*string, error) {
 	found, err := r.s.newSearch(ctx, r.Table, text)
 	if err != nil || found.Correction() == "" {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *source[T]) pageSQL(b selectBuilder, fields []*model.FieldInfo, p *model
 	return b.Page(s.query(), fields, p, k, b.candidates(query.Ranked(p)), parent)
 }
 
-func (r reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err error) {
+func (r *reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return 0, err
@@ -145,7 +145,7 @@ func (r reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err e
 	return n, err
 }
 
-func (r reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
+func (r *reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
 	q, t, keys, err := r.selectPage(ctx, p, nil)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (r reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err erro
 
 // selectPage returns the statement for a page of a parent or of a whole table, with the mapping and
 // sort keys of its rows.
-func (r reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.ID) (q readStmt, t mapping[T], keys []model.Kind, err error) {
+func (r *reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.ID) (q readStmt, t mapping[T], keys []model.Kind, err error) {
 	t = r.project(p.Projection)
 	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
@@ -186,7 +186,7 @@ func (r reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.
 
 // access returns the access path for reading the given number of matching rows in an order. Only
 // SQLite needs it.
-func (r reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.Source, query.Candidates, error) {
+func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.Source, query.Candidates, error) {
 	conditions := r.Lookups(where, o)
 	var fewest []int
 	if len(conditions) > 0 {
@@ -209,7 +209,7 @@ func (r reader[T]) access(ctx context.Context, b selectBuilder, where *model.Con
 	return found, candidates, nil
 }
 
-func (r reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
+func (r *reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
 	pages := make(map[model.ID][]*T, len(parents))
 	d := r.s.store.dialect
 	if !d.HasLateral {
@@ -269,7 +269,7 @@ func (r reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page)
 	return pages, nil
 }
 
-func (r reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error) {
+func (r *reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return nil, err
@@ -288,7 +288,7 @@ func (r reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Sel
 	return counts, err
 }
 
-func (r reader[T]) Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error) {
+func (r *reader[T]) Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error) {
 	b := query.New(r.s.store.dialect)
 	k := b.NewKeyset(r.Table, p.Order)
 	text := versioned(b.Positions(r.query(), p, k, every, limit))

@@ -11,7 +11,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-func (w writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow func(exists bool) error) (row *T, err error) {
+func (w *writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow func(exists bool) error) (row *T, err error) {
 	err = w.store.Write(ctx, func(ctx context.Context) error {
 		err := w.lock(ctx, in.ID, nil)
 		exists := err == nil
@@ -54,7 +54,7 @@ type loggedRow struct {
 }
 
 // logged returns the first change of a row in an order, or nil. where may follow the condition.
-func (w writer[T]) logged(ctx context.Context, where string, args ...any) (*loggedRow, error) {
+func (w *writer[T]) logged(ctx context.Context, where string, args ...any) (*loggedRow, error) {
 	var found []loggedRow
 	err := w.store.getRows(ctx, &found, `SELECT CAST(operation AS text) AS operation, version, CAST(old AS text) AS old FROM changes WHERE row_id IN ($1, 0) AND type = '`+w.code()+`' `+where+` LIMIT 1`, args...)
 	if len(found) == 0 {
@@ -64,7 +64,7 @@ func (w writer[T]) logged(ctx context.Context, where string, args ...any) (*logg
 }
 
 // imageBefore returns the row to store.
-func (w writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newest *loggedRow, exists bool) (*T, error) {
+func (w *writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newest *loggedRow, exists bool) (*T, error) {
 	next, noun := newest, strings.ToLower(w.noun)
 	if in.Position != nil {
 		seq, err := w.changeAt(ctx, in.ID, *in.Position)
@@ -98,7 +98,7 @@ func (w writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newes
 }
 
 // changeAt returns the seq of the change of a row with a position.
-func (w writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int64, error) {
+func (w *writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int64, error) {
 	p, err := changes.Parse(&text)
 	if err != nil {
 		return 0, restoreError("The position field must be a position that the changes gave.")
@@ -127,7 +127,7 @@ func restoreError(message string) error {
 }
 
 // put updates the row with the writable fields of image, or inserts image again.
-func (w writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool) (*T, error) {
+func (w *writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool) (*T, error) {
 	if exists {
 		rows, err := w.update(ctx, `id = $`, id, []model.ID{id}, imagePatch[T]{w.mapping, image})
 		if err != nil || len(rows) == 0 {
@@ -147,7 +147,7 @@ func (w writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool) 
 }
 
 // missingReference turns a foreign key violation into Conflict.
-func (w writer[T]) missingReference(image *T, err error) error {
+func (w *writer[T]) missingReference(image *T, err error) error {
 	if !errors.Is(err, fault.ErrForeignKey) {
 		return err
 	}

@@ -169,7 +169,7 @@ func (s *slab[T]) add(row T) *T {
 	return &s.block[len(s.block)-1]
 }
 
-func (r reader[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
+func (r *reader[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
 	q := readStmt{text: r.s.store.byIDSQL[r.Name], args: []any{r.s.store.dialect.Array(distinct(ids))}}
 	err = r.s.read(ctx, q, func() scanRow { return r.appendTo(&rows, nil) })
 	return rows, err

@@ -45,12 +45,12 @@ type Snapshot struct {
 
 func (s *Store) newSnapshot(t *tx) *Snapshot {
 	r := &Snapshot{store: s, tx: t, latest: model.NoRevision}
-	r.Books = reader[model.Book]{r, &books}
-	r.Genres = reader[model.Genre]{r, &genres}
-	r.Categories = reader[model.Category]{r, &categories}
-	r.BooksOfGenre = reader[model.Book]{r, &booksOfGenre}
-	r.BooksOfCategory = reader[model.Book]{r, &booksOfCategory}
-	r.GenresOfCategory = reader[model.Genre]{r, &genresOfCategory}
+	r.Books = &reader[model.Book]{r, &books}
+	r.Genres = &reader[model.Genre]{r, &genres}
+	r.Categories = &reader[model.Category]{r, &categories}
+	r.BooksOfGenre = &reader[model.Book]{r, &booksOfGenre}
+	r.BooksOfCategory = &reader[model.Book]{r, &booksOfCategory}
+	r.GenresOfCategory = &reader[model.Genre]{r, &genresOfCategory}
 	return r
 }
 

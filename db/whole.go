@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-func (r reader[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error {
+func (r *reader[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error {
 	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
 		return err

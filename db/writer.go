@@ -67,19 +67,19 @@ type writer[T any] struct {
 	new newRows[T]
 }
 
-func (w writer[T]) Noun() string { return w.noun }
+func (w *writer[T]) Noun() string { return w.noun }
 
-func newWriter[T any](s *Store, rows *source[T]) writer[T] {
-	return writer[T]{s, rows, newRowsOf(rows.mapping)}
+func newWriter[T any](s *Store, rows *source[T]) *writer[T] {
+	return &writer[T]{s, rows, newRowsOf(rows.mapping)}
 }
 
-func (w writer[T]) Unchecked(ctx context.Context) Reader[T] { return w.unchecked(ctx) }
+func (w *writer[T]) Unchecked(ctx context.Context) Reader[T] { return w.unchecked(ctx) }
 
-func (w writer[T]) unchecked(ctx context.Context) reader[T] {
-	return reader[T]{w.store.Unchecked(ctx), w.source}
+func (w *writer[T]) unchecked(ctx context.Context) *reader[T] {
+	return &reader[T]{w.store.Unchecked(ctx), w.source}
 }
 
-func (w writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, error) {
+func (w *writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, error) {
 	row := in.Row()
 	if err := w.referenced(insert(ctx, w.store, w.new, "", []*T{row})); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (w writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, er
 	return row, nil
 }
 
-func (w writer[T]) Insert(ctx context.Context, rows []*T) error {
+func (w *writer[T]) Insert(ctx context.Context, rows []*T) error {
 	return retryForeignKey(insert(ctx, w.store, w.new, "", rows))
 }
 
@@ -101,7 +101,7 @@ func retryForeignKey(err error) error {
 }
 
 // referenced turns a foreign key violation into BadUserInput.
-func (w writer[T]) referenced(err error) error {
+func (w *writer[T]) referenced(err error) error {
 	if errors.Is(err, fault.ErrForeignKey) {
 		return unknownReference(w.reference)
 	}
@@ -141,7 +141,7 @@ func (s *Store) updateSQL(table string, c assigned, where string) string {
 		`, version = version + 1, updated_at = ` + s.dialect.Now + ` WHERE ` + where
 }
 
-func (w writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version *int64) (row *T, err error) {
+func (w *writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version *int64) (row *T, err error) {
 	err = w.store.Write(ctx, func(ctx context.Context) error {
 		if err := w.lock(ctx, id, version); err != nil {
 			return err
@@ -159,7 +159,7 @@ func (w writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version
 	return row, w.referenced(err)
 }
 
-func (w writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) ([]*T, error) {
+func (w *writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) ([]*T, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -172,7 +172,7 @@ func (w writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) (
 }
 
 // update changes the rows with these ids. where and arg select the same rows.
-func (w writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
+func (w *writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
 	c := assignedBy(patch)
 	if len(c.assignments) == 0 {
 		return w.Unchecked(ctx).ByID(ctx, ids)
@@ -184,7 +184,7 @@ func (w writer[T]) update(ctx context.Context, where string, arg any, ids []mode
 
 // lock locks a row until the transaction ends, so that no other transaction changes it or refers to
 // it. Errors: NotFound, and Stale if the row does not have the expected version.
-func (w writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error {
+func (w *writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error {
 	var versions []int64
 	err := w.store.getRows(ctx, &versions, `SELECT version FROM `+w.Name+` WHERE id = $1`+w.store.dialect.ForUpdate, id)
 	switch {
@@ -198,7 +198,7 @@ func (w writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error
 	return nil
 }
 
-func (w writer[T]) Delete(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
+func (w *writer[T]) Delete(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
 	return w.store.Write(ctx, func(ctx context.Context) error {
 		if err := w.lock(ctx, id, version); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (w writer[T]) Delete(ctx context.Context, id model.ID, version *int64, poli
 	})
 }
 
-func (w writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]error, error) {
+func (w *writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]error, error) {
 	c := w.children
 	if c == nil || len(ids) == 0 {
 		return nil, nil
@@ -231,7 +231,7 @@ func (w writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]erro
 	return inUse, err
 }
 
-func (w writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
+func (w *writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
 	if len(ids) == 0 {
 		return nil // a statement raises the revision even if it changes nothing
 	}
@@ -253,7 +253,7 @@ func (w writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
 	return nil
 }
 
-func (w writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
+func (w *writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
 	var held []model.ID // locked in order of id, so that two moves cannot deadlock
 	d := w.store.dialect
 	err := w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate, d.Array(append([]model.ID{to}, from...)))
@@ -269,7 +269,7 @@ func (w writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.I
 	return err
 }
 
-func (w writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (ids []model.ID, err error) {
+func (w *writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (ids []model.ID, err error) {
 	now := w.unchecked(ctx)
 	b, err := now.s.newSelect(ctx, w.Table, sel)
 	if err != nil {
@@ -294,13 +294,13 @@ func (w writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (
 	return nil, f.Err()
 }
 
-func (w writer[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
+func (w *writer[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
 	d := w.store.dialect
 	err = w.store.getRows(ctx, &found, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare, d.Array(ids))
 	return found, err
 }
 
-func (w writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
+func (w *writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
 	var out []*T
 	for part := range slices.Chunk(names, importRows) {
 		text := `SELECT ` + w.selected(w.store.dialect, "r") + ` FROM ` + w.Name + ` r WHERE r.name IN ` + tuple(len(part)) + ` ORDER BY r.id`
@@ -317,7 +317,7 @@ func (w writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
 // than a call without a deadline can.
 const restoreTimeout = 10 * time.Minute
 
-func (w writer[T]) Restore(ctx context.Context, fields []model.RowField[T], rows []*T) error {
+func (w *writer[T]) Restore(ctx context.Context, fields []model.RowField[T], rows []*T) error {
 	n := rowsWith(w.mapping, fields)
 	for part := range slices.Chunk(rows, importRows) {
 		ctx, cancel := context.WithTimeout(ctx, restoreTimeout)

@@ -175,8 +175,17 @@ func (c *chooser) guess() {
 	if isGuessed(author) {
 		c.joinHalves(used)
 	}
-	for _, best := range c.ranked(guessed, used) {
-		if c.found[best.field] == nil && !used[best.column] && best.name > 0 {
+	isUnclear := map[string]bool{} // two columns speak for the field alike
+	ranks := c.ranked(guessed, used)
+	for n, best := range ranks {
+		isEqual := func(r rank) bool {
+			return r.field == best.field && r.column != best.column && r.name == best.name && r.cells == best.cells && !used[r.column]
+		}
+		if c.found[best.field] != nil || used[best.column] || best.name <= 0 || isUnclear[best.field] {
+			continue
+		}
+		isUnclear[best.field] = c.profiles != nil && isRequired(best.field, c.options.Defaults) && slices.ContainsFunc(ranks[n:], isEqual)
+		if !isUnclear[best.field] {
 			take(best.field, best.column)
 		}
 	}
@@ -273,15 +282,18 @@ func (c *chooser) findCandidates() {
 	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
 	for _, r := range ranks {
 		isFirst := c.candidates[r.field] == nil
-		if r.points() > minPoints && (!isFirst || !first[r.column]) && len(c.candidates[r.field]) < maxCandidates {
+		if r.points() > minPoints && (!isFirst && r.points() > weakPoints || isFirst && !first[r.column]) && len(c.candidates[r.field]) < maxCandidates {
 			c.candidates[r.field] = append(c.candidates[r.field], r.column)
 			first[r.column] = first[r.column] || isFirst
 		}
 	}
 }
 
-// minPoints are the points up to which a column is no candidate.
-const minPoints = 1
+// Points up to which a column is no candidate, or only the first one.
+const (
+	minPoints  = 1
+	weakPoints = 2
+)
 
 // likeness returns points for a name that is nearly the one in the options, or nearly a usual one.
 func (c *chooser) likeness(r rank) int {

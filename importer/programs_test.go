@@ -40,12 +40,12 @@ func TestPrograms(t *testing.T) {
 		}},
 		{"koha.csv", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
 			"Momo oder||304|1973-01-01|Ende, Michael|0.00|Zeit|Unsorted",
-			"Krabat /||255|1971-01-01|Preußler, Otfried|0.00|Unsorted|Unsorted",
-			"Die Wand :||276|1963-01-01|Haushofer, Marlen|0.00|Österreich|Unsorted",
+			"Krabat||255|1971-01-01|Preußler, Otfried|0.00|Unsorted|Unsorted",
+			"Die Wand||276|1963-01-01|Haushofer, Marlen|0.00|Österreich|Unsorted",
 		}},
 		{"koha-marc.csv", "default=category=Unsorted default=price=0", []string{
-			"Emma /||474|1815-01-01|Austen, Jane|0.00|Young women|Unsorted",
-			"Persuasion /||249|1817-01-01|Austen, Jane|0.00|Love stories|Unsorted",
+			"Emma||474|1815-01-01|Austen, Jane|0.00|Young women|Unsorted",
+			"Persuasion||249|1817-01-01|Austen, Jane|0.00|Love stories|Unsorted",
 		}},
 		{"openlibrary.jsonl", "default=category=Unsorted default=price=0 default=genre=Unsorted", openLibrary},
 		{"openlibrary-dump.txt", "default=category=Unsorted default=price=0 default=genre=Unsorted", openLibrary},

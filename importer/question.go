@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -108,6 +109,46 @@ func (f *File) categoryQuestion(result *model.ImportResult) *Question {
 		}
 	}
 	return nil
+}
+
+// Choice is an option with a value.
+type Choice struct{ Option, Value string }
+
+// FirstAnswers returns options that answer questions: the first answer to each, and defaults for empty cells.
+func (f *File) FirstAnswers(questions Questions) (choices []Choice) {
+	for _, q := range questions {
+		if q.Option == "map" {
+			choices = append(choices, f.columnChoices(q)...)
+		} else {
+			choices = append(choices, Choice{q.Option, q.Answers[0].Value})
+		}
+	}
+	for _, field := range f.Unfilled() {
+		choices = append(choices, Choice{"default", field + "=" + StandIn(field)})
+	}
+	return choices
+}
+
+// columnChoices returns the options for fields without a column: the first column that may be it, or a default.
+func (f *File) columnChoices(q *Question) (choices []Choice) {
+	for _, field := range q.Fields {
+		near := slices.IndexFunc(q.Answers, func(a Answer) bool { return strings.HasPrefix(a.Value, field+"=") })
+		_, isGiven := f.options.Columns[field]
+		switch {
+		case near >= 0:
+			choices = append(choices, Choice{"map", q.Answers[near].Value})
+		case field == "name":
+			choices = append(choices, Choice{"map", "name=COLUMN"})
+		default:
+			if isGiven && !f.HasColumn(field) {
+				choices = append(choices, Choice{"map", field + "="}) // the named column does not exist
+			}
+			if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // those follow
+				choices = append(choices, Choice{"default", field + "=" + StandIn(field)})
+			}
+		}
+	}
+	return choices
 }
 
 // StandIn returns a default for a field without a column.

@@ -18,6 +18,7 @@ type reading struct {
 	excel    bool   // numbers are days of Excel
 	lastYear int    // latest year of two digits
 	decimal  string // a value of Decimals
+	isCard   bool   // the text may be of a library's catalogue, with its signs at the end
 	dates    value.DateSurvey
 	hasDates bool // a cell is a date in some order
 	amounts  value.AmountSurvey
@@ -40,6 +41,10 @@ func (r *reading) survey(row int, text string) {
 		r.dates.Add(row, strings.TrimSpace(text), r.lastYear)
 	case model.KindCents:
 		r.amounts.Add(row, strings.TrimSpace(text))
+	}
+	if r.isCard && value.TrimCard(text) != text {
+		r.note(text, "text of a catalogue card", 1)
+		return
 	}
 	for _, order := range []string{r.order, value.DatesMDY, value.DatesDMY} {
 		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear}
@@ -113,6 +118,9 @@ func (r *reading) read(original string) (plain, layout string) {
 	case model.KindText:
 		if plain, ok := value.ParseList(text); ok {
 			return plain, "list"
+		}
+		if plain := value.TrimCard(original); r.isCard && plain != original {
+			return plain, "text of a catalogue card"
 		}
 		return original, ""
 	}

@@ -89,6 +89,9 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
+	for _, field := range []string{"name", author} {
+		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
+	}
 	var questions Questions
 	if f.isHeaderGuessed {
 		questions = append(questions, &Question{Option: "no_header", Text: "the first row has no names of columns, and looks like a book",

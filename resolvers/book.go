@@ -92,6 +92,6 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 }
 
 // Book implements graph.ResolverRoot.
-func (r *Resolver) Book() graph.BookResolver { return &bookResolver{r} }
+func (r *Resolver) Book() graph.BookResolver { return &bookResolver{} }
 
-type bookResolver struct{ *Resolver }
+type bookResolver struct{}

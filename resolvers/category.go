@@ -82,6 +82,6 @@ func (r *queryResolver) Categories(ctx context.Context, first *int, after *strin
 }
 
 // Category implements graph.ResolverRoot.
-func (r *Resolver) Category() graph.CategoryResolver { return &categoryResolver{r} }
+func (r *Resolver) Category() graph.CategoryResolver { return &categoryResolver{} }
 
-type categoryResolver struct{ *Resolver }
+type categoryResolver struct{}

@@ -119,14 +119,14 @@ func loadParent[T any](ctx context.Context, noun string, id model.ID, load func(
 }
 
 // Change implements graph.ResolverRoot.
-func (r *Resolver) Change() graph.ChangeResolver { return &changeResolver{r} }
+func (r *Resolver) Change() graph.ChangeResolver { return &changeResolver{} }
 
 // Subscription implements graph.ResolverRoot.
-func (r *Resolver) Subscription() graph.SubscriptionResolver { return &subscriptionResolver{r} }
+func (r *Resolver) Subscription() graph.SubscriptionResolver { return &subscriptionResolver{} }
 
 type (
-	changeResolver       struct{ *Resolver }
-	subscriptionResolver struct{ *Resolver }
+	changeResolver       struct{}
+	subscriptionResolver struct{}
 )
 
 func (r *queryResolver) History(ctx context.Context, typ model.CatalogueType, id string, first int, after *string) (*model.ChangePage, error) {

@@ -17,12 +17,12 @@ func (r *genreFacetResolver) Genre(ctx context.Context, obj *model.GenreFacet) (
 }
 
 // CategoryFacet implements graph.ResolverRoot.
-func (r *Resolver) CategoryFacet() graph.CategoryFacetResolver { return &categoryFacetResolver{r} }
+func (r *Resolver) CategoryFacet() graph.CategoryFacetResolver { return &categoryFacetResolver{} }
 
 // GenreFacet implements graph.ResolverRoot.
-func (r *Resolver) GenreFacet() graph.GenreFacetResolver { return &genreFacetResolver{r} }
+func (r *Resolver) GenreFacet() graph.GenreFacetResolver { return &genreFacetResolver{} }
 
 type (
-	categoryFacetResolver struct{ *Resolver }
-	genreFacetResolver    struct{ *Resolver }
+	categoryFacetResolver struct{}
+	genreFacetResolver    struct{}
 )

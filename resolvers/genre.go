@@ -94,6 +94,6 @@ func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, l
 }
 
 // Genre implements graph.ResolverRoot.
-func (r *Resolver) Genre() graph.GenreResolver { return &genreResolver{r} }
+func (r *Resolver) Genre() graph.GenreResolver { return &genreResolver{} }
 
-type genreResolver struct{ *Resolver }
+type genreResolver struct{}

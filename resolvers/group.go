@@ -32,6 +32,6 @@ func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[
 }
 
 // BookGroup implements graph.ResolverRoot.
-func (r *Resolver) BookGroup() graph.BookGroupResolver { return &bookGroupResolver{r} }
+func (r *Resolver) BookGroup() graph.BookGroupResolver { return &bookGroupResolver{} }
 
-type bookGroupResolver struct{ *Resolver }
+type bookGroupResolver struct{}

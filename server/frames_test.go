@@ -38,7 +38,7 @@ func TestFrames(t *testing.T) {
 		answered := make(chan int, 1)
 		go func() { answered <- c.Do(http.MethodGet, tt.target, "").Code }()
 		var frames []string
-		for stacks := make([]byte, 4<<20); !slices.ContainsFunc(frames, func(name string) bool { return strings.HasPrefix(name, "db.reader[") }); {
+		for stacks := make([]byte, 4<<20); !slices.ContainsFunc(frames, func(name string) bool { return strings.HasPrefix(name, "db.(*reader[") }); {
 			frames = ownFrames(string(stacks[:runtime.Stack(stacks, true)]), tt.handler)
 		}
 		servertest.Must(t, holder.Rollback())

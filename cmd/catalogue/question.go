@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"library-catalogue/graph/model"
 	"library-catalogue/importer"
 )
 
@@ -28,31 +27,29 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 				b.WriteString([]string{"\n  ", "  "}[min(i, 1)] + example + "\n")
 			}
 			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one\n")
-			flags = append(flags, c.columnFlags(q, file)...)
 			continue
 		}
 		b.WriteString(q.String())
 		answers := make([]string, len(q.Answers))
 		for i, a := range q.Answers {
-			answers[i] = strings.Join(append(answerFlags(q, a), a.Meaning), " ")
+			answers[i] = strings.Join(append(optionFlags(importer.Choice{Option: q.Option, Value: a.Value}), a.Meaning), " ")
 		}
 		fmt.Fprintf(&b, ": %s\n", strings.Join(answers, "; "))
-		flags = append(flags, answerFlags(q, q.Answers[0])...)
 	}
-	for _, field := range file.Unfilled() {
-		flags = append(flags, "--default", field+"="+importer.StandIn(field))
+	for _, choice := range file.FirstAnswers(questions) {
+		flags = append(flags, optionFlags(choice)...)
 	}
 	b.WriteString("For example: " + commandLine(flags))
 	return errors.New(b.String())
 }
 
-// answerFlags returns the flags of an answer.
-func answerFlags(q *importer.Question, a importer.Answer) []string {
-	flag := "--" + strings.ReplaceAll(q.Option, "_", "-")
-	if q.Option == "no_header" {
+// optionFlags returns the flags that set an option.
+func optionFlags(choice importer.Choice) []string {
+	flag := "--" + strings.ReplaceAll(choice.Option, "_", "-")
+	if choice.Option == "no_header" {
 		return []string{flag}
 	}
-	return []string{flag, a.Value}
+	return []string{flag, choice.Value}
 }
 
 // adviseDefaults prints a command that also stores the rows that only lack values.
@@ -77,28 +74,6 @@ func commandLine(args []string) string {
 		line += " " + shellQuoted(arg)
 	}
 	return line
-}
-
-// columnFlags returns the flags for fields without a column: a column of nearly the same name, or a default.
-func (c *importCmd) columnFlags(q *importer.Question, file *importer.File) (flags []string) {
-	for _, field := range q.Fields {
-		isOf := func(pair string) bool { return strings.HasPrefix(pair, field+"=") }
-		near := slices.IndexFunc(q.Answers, func(a importer.Answer) bool { return isOf(a.Value) })
-		switch {
-		case near >= 0:
-			flags = append(flags, "--map", q.Answers[near].Value)
-		case field == "name":
-			flags = append(flags, "--map", "name=COLUMN")
-		default:
-			if slices.ContainsFunc(c.Map, isOf) && !file.HasColumn(field) {
-				flags = append(flags, "--map", field+"=") // the named column does not exist
-			}
-			if !model.ImportField(field).Nullable && !slices.Contains(file.Unfilled(), field) { // those follow
-				flags = append(flags, "--default", field+"="+importer.StandIn(field))
-			}
-		}
-	}
-	return flags
 }
 
 var (

@@ -27,8 +27,15 @@ type Connector struct {
 	hosts      int // number of hosts in the URL
 	config     pq.Config
 	pq         atomic.Pointer[pq.Connector] // Watch changes the order of hosts
-	dial       *dialer
+	dial       hostDialer
 	generation atomic.Int64 // number of calls of Retire
+}
+
+// hostDialer is a *dialer. It hides sync.Map, which each package that uses a Connector would compile again.
+type hostDialer interface {
+	pq.Dialer
+	hangUp(address string) (found bool)
+	longestWait() time.Duration
 }
 
 // callTimeout is the longest time that a request may take.
@@ -65,7 +72,7 @@ func NewConnector(rawURL string) (*Connector, error) {
 	return c, nil
 }
 
-func newPQ(config pq.Config, dial *dialer) *pq.Connector {
+func newPQ(config pq.Config, dial pq.Dialer) *pq.Connector {
 	connector, _ := pq.NewConnectorConfig(config) // it never fails
 	connector.Dialer(dial)
 	return connector

@@ -9,7 +9,8 @@ import (
 // Cache stores the searches of a Snapshot by table and text, so that their words are looked up
 // once.
 type Cache struct {
-	searches sync.Map // of func() (*Search, error)
+	mu       sync.Mutex
+	searches map[cacheKey]func() (*Search, error)
 }
 
 type cacheKey struct {
@@ -19,6 +20,16 @@ type cacheKey struct {
 
 // Get returns a cached search, or the result of lookUp. Concurrent calls share one look-up.
 func (c *Cache) Get(t *query.Table, text string, lookUp func() (*Search, error)) (*Search, error) {
-	cached, _ := c.searches.LoadOrStore(cacheKey{t, text}, sync.OnceValues(lookUp))
-	return cached.(func() (*Search, error))()
+	key := cacheKey{t, text}
+	c.mu.Lock()
+	if c.searches == nil {
+		c.searches = map[cacheKey]func() (*Search, error){}
+	}
+	cached := c.searches[key]
+	if cached == nil {
+		cached = sync.OnceValues(lookUp)
+		c.searches[key] = cached
+	}
+	c.mu.Unlock()
+	return cached()
 }

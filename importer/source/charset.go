@@ -132,7 +132,7 @@ func plausibility(text string, c charset) int {
 
 // isSeparator reports whether a character separates words.
 func isSeparator(r rune) bool {
-	return unicode.IsSpace(r) || r < 0x80 && !unicode.IsLetter(r) ||
+	return unicode.IsSpace(r) || unicode.Is(unicode.Sc, r) || r < 0x80 && !unicode.IsLetter(r) ||
 		strings.ContainsRune("–—‘’“”„«»…·¿¡€£§©®°№、。，：；《》（）「」『』・？！￥\u00A0", r)
 }
 

@@ -16,7 +16,7 @@ import (
 type Format struct {
 	Name      string   // CSV, JSONLines or JSONArray
 	Delimiter byte     // CSV only
-	Path      []string // keys that lead to the array; JSONArray only
+	Path      []string // keys that lead to the array or the object of records; JSONArray only
 	IsKeyed   bool     // the records are the members of an object; JSONArray only
 	IsStream  bool     // the records follow each other without an array; JSONArray only
 	Before    int      // lines before the header; CSV only
@@ -86,7 +86,9 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		f.Name = JSONLines
 		if f.Path, err = findArray(content, h); f.Path != nil {
 			f.Name = JSONArray
-		} else if f.IsKeyed, f.IsStream = findObjects(content, h); f.IsKeyed || f.IsStream {
+		} else if err != nil {
+			return f, err
+		} else if f.Path, f.IsKeyed, f.IsStream, err = findObjects(content, h); f.IsKeyed || f.IsStream {
 			f.Name = JSONArray
 		} else if line, _, _ := bytes.Cut(content, []byte("\n")); !jsontext.Value(line).IsValid() && jsontext.Value(content).IsValid() {
 			return f, errors.New("the file is one JSON value without a list of books: write an array of objects, or one object in each line")

@@ -92,6 +92,9 @@ func (r *jsonArray) end() error {
 		if kind, _ := r.in.StackIndex(r.in.StackDepth()); kind == jsontext.KindBeginArray && r.in.PeekKind() == jsontext.KindBeginObject {
 			return errors.New("the JSON has several lists of books: put all books in one array")
 		}
+		if kind, _ := r.in.StackIndex(r.in.StackDepth()); r.IsKeyed && kind == jsontext.KindBeginObject && r.in.PeekKind() == jsontext.KindBeginObject {
+			return errors.New("the JSON has other objects behind the books: put all books in one object")
+		}
 		if r.in.PeekKind() == jsontext.KindBeginArray || r.in.PeekKind() == jsontext.KindBeginObject {
 			err = r.in.SkipValue()
 			continue
@@ -128,38 +131,72 @@ func findArray(start []byte, h Header) (path []string, err error) {
 		case n > most:
 			path, most, err = paths[key], n, nil
 		case n == most && path != nil:
-			err = fmt.Errorf("the file has several lists of books, such as %.60q and %.60q: put all books in one list",
-				strings.Join(path, "."), strings.Join(paths[key], "."))
+			err = severalLists(path, paths[key])
 		}
 	}
 	return path, err
 }
 
-// findObjects reports whether the records are the members of the object at the start of a text, or objects that follow
-// each other over several lines. Records have at least two known names.
-func findObjects(start []byte, h Header) (isKeyed, isStream bool) {
-	line, _, _ := bytes.Cut(start, []byte("\n"))
-	outer, err := walk(newDecoder(bytes.NewReader(start)), nil, func([]string, []string) {})
+// findObjects reports whether the records are the members of an object in the object at the start of a text, and the keys
+// that lead to it, or whether they are objects that follow each other over several lines. Records have at least two known
+// names. Several such objects are an error.
+func findObjects(start []byte, h Header) (path []string, isKeyed, isStream bool, err error) {
+	line, rest, _ := bytes.Cut(start, []byte("\n"))
+	isLine := jsontext.Value(line).IsValid()
+	outer, walkErr := walk(newDecoder(bytes.NewReader(start)), nil, func([]string, []string) {})
 	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
-	if h.Matched(outer) > 1 {
-		return false, err == nil && !jsontext.Value(line).IsValid()
+	if h.Matched(outer) > 1 || isLine && len(bytes.TrimSpace(rest)) > 0 {
+		return nil, false, walkErr == nil && !isLine, nil
 	}
-	in := newDecoder(bytes.NewReader(start))
-	_, _ = in.ReadToken() // {
-	for in.PeekKind() == jsontext.KindString {
-		_, _ = in.ReadToken()
-		if in.PeekKind() != jsontext.KindBeginObject {
-			return false, false
-		}
-		names, err := walk(in, nil, func([]string, []string) {})
-		if err != nil {
-			break // start is cut here
-		}
-		if isKeyed = h.Matched(names) > 1; !isKeyed {
-			return false, false
-		}
+	paths, _, _ := findKeyed(newDecoder(bytes.NewReader(start)), nil, h)
+	switch {
+	case len(paths) == 0:
+		return nil, false, false, nil
+	case len(paths) > 1:
+		return nil, false, false, severalLists(paths[0], paths[1])
 	}
-	return isKeyed, false
+	return paths[0], true, false, nil
+}
+
+func severalLists(first, second []string) error {
+	return fmt.Errorf("the file has several lists of books, such as %.60q and %.60q: put all books in one list",
+		strings.Join(first, "."), strings.Join(second, "."))
+}
+
+// findKeyed reads an object, which may be cut. It returns the paths of the objects whose members are all records, and the
+// names of the object.
+func findKeyed(in *jsontext.Decoder, path []string, h Header) (paths [][]string, names []string, err error) {
+	members, records := 0, 0
+	_, err = in.ReadToken() // {
+	for err == nil && in.PeekKind() == jsontext.KindString {
+		token, _ := in.ReadToken()
+		name := token.String()
+		names = append(names, name)
+		members++
+		if in.PeekKind() != jsontext.KindBeginObject || len(path) == maxPath {
+			err = in.SkipValue()
+			continue
+		}
+		var inner [][]string
+		var nested []string
+		inner, nested, err = findKeyed(in, append(slices.Clone(path), name), h)
+		for _, n := range nested {
+			names = append(names, name+"."+n)
+		}
+		if h.Matched(nested) > 1 && len(inner) == 0 {
+			records++
+		} else if err != nil && records > 0 {
+			members-- // the start of the text ends in it
+		}
+		paths = append(paths, inner...)
+	}
+	if records > 0 && records == members {
+		paths = append(paths, append([]string{}, path...))
+	}
+	if err == nil {
+		_, err = in.ReadToken() // }
+	}
+	return paths, names, err
 }
 
 // maxPath is the maximum number of keys that lead to a list or a name.

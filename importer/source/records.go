@@ -54,6 +54,7 @@ func (r *Record) flatten(text []byte) {
 			r.Values[name] = model.Text(flat)
 			continue
 		}
+		delete(r.Values, name)
 		r.flattenMembers(name, raw, 1)
 	}
 }

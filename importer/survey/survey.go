@@ -25,8 +25,12 @@ func NamePoints(name, field string) int {
 	parts := split(name)
 	found := words[field].count(parts)
 	switch {
-	case words[other].count(parts) > 0, found == 0 && words[vague].count(parts) > 0:
+	case words[other].count(parts) > 0:
 		return -1
+	case found == 0 && words[vague].count(parts) > 0:
+		if model.ImportField(field).Kind == model.KindText {
+			return -1
+		}
 	case found > 0:
 		return wordPoints * min(found, 2)
 	case field == "name" && nameWords.count(parts) > 0 && !namesField(parts):
@@ -102,7 +106,7 @@ func (l wordList) count(parts []string) (n int) {
 		if i > 0 && i == len(parts)-1 && n > 0 {
 			break // all words as one count only if no other does
 		}
-		if l.has(part) || l.has(strings.TrimPrefix(part, "ال")) { // the Arabic article
+		if l.has(part) || l.has(strings.TrimPrefix(part, "ال")) || l.has(strings.TrimPrefix(part, "ה")) { // the Arabic and the Hebrew article
 			n++
 		}
 	}
@@ -112,6 +116,7 @@ func (l wordList) count(parts []string) (n int) {
 func (l wordList) has(part string) bool {
 	return l.whole[part] ||
 		slices.ContainsFunc(l.begins, func(begin string) bool { return strings.HasPrefix(part, begin) }) ||
+		slices.ContainsFunc(l.ends, func(end string) bool { return strings.HasSuffix(part, end) }) ||
 		slices.ContainsFunc(l.inside, func(text string) bool { return strings.Contains(part, text) })
 }
 
@@ -120,11 +125,11 @@ type Profile struct {
 	Filled int      // cells with a value
 	First  []string // the first values, different ones
 
-	dates, years, whole, amounts, money, decimals, codes, persons int
-	distinct                                                      map[string]bool
-	letters, last                                                 int
-	numbers                                                       []int // of whole
-	isCounting                                                    bool  // whole numbers that count up by 1
+	dates, years, whole, amounts, money, decimals, codes, marks, persons int
+	distinct                                                             map[string]bool
+	letters, last                                                        int
+	numbers                                                              []int // of whole
+	isCounting                                                           bool  // whole numbers that count up by 1
 }
 
 const (
@@ -134,9 +139,12 @@ const (
 
 var (
 	// code matches ISBNs and addresses, which are no field.
-	code   = regexp.MustCompile(`(?i)^(?:https?://|www\.|urn:|(?:97[89][- ]?)?(?:\d[- ]?){9}[\dx]$|9[.,]7[89]\d*e\+12$)`)
-	person = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
-	money  = regexp.MustCompile(`\p{Sc}|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
+	code = regexp.MustCompile(`(?i)^(?:https?://|www\.|urn:|(?:97[89][- ]?)?(?:\d[- ]?){9}[\dx]$|9[.,]7[89]\d*e\+12$)`)
+	// mark matches inventory numbers and shelf marks, such as B-104 and A3.
+	mark    = regexp.MustCompile(`^(?:\p{L}[-./ ]?\d{1,6}|\p{L}{1,5}[-/_]\d{1,8})$`)
+	article = regexp.MustCompile(`^(?i:the|an?|der|die|das|ein|eine|le|les|la|el|los|las|il|gli|lo) `)
+	person  = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
+	money   = regexp.MustCompile(`\p{Sc}|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
 )
 
 // Add adds a cell. lastYear is the latest year of a book.
@@ -163,7 +171,10 @@ func (p *Profile) Add(cell string, lastYear int) {
 		p.codes++
 		return
 	}
-	if person.MatchString(cell) {
+	if mark.MatchString(cell) {
+		p.marks++
+	}
+	if person.MatchString(cell) && !article.MatchString(cell) {
 		p.persons++
 	}
 	if _, ok := model.ParseDate(cell); ok {
@@ -223,7 +234,7 @@ func (p *Profile) Points(field string) int {
 	if p.Filled == 0 {
 		return 0
 	}
-	if share(p.codes) >= 5 {
+	if share(p.codes) >= 5 || share(p.marks) >= 8 {
 		return -1
 	}
 	counts := p.isCounting && p.whole > 2
@@ -266,7 +277,7 @@ func (p *Profile) Points(field string) int {
 		if length > 40 {
 			return 1
 		}
-		return 1 + repeated*9/10
+		return max(2+repeated*8/10-share(p.persons)/3, 1)
 	case "description":
 		return min(length/15, 10)
 	default:

@@ -3,11 +3,11 @@ package survey
 import "strings"
 
 // words are the words in the names of columns that speak for each field, without case and accents, in the languages of
-// the lists that people have. A word that ends in * begins a longer one. Words of scripts without spaces may stand
+// the lists that people have. A word that ends in * begins a longer one, and one that begins with * ends it. Words of scripts without spaces may stand
 // anywhere in a name.
 var words = map[string]wordList{
 	"name": newWordList(`
-		title* titl* titel* titul* titol* titre* tittel* tytul* nazev* nazov* naziv* nazw* naslov* nadpis* cim cime konyvcim nimi nimeke
+		pealkiri* pavadinim* nosaukum* titill* titulli* title* titl* titel* *titel titul* titol* titre* tittel* tytul* nazev* nazov* naziv* nazw* naslov* nadpis* cim cime konyvcim nimi nimeke
 		teos* obra* название* наименование* заглавие* заглавля* назва* книга* наслов* τιτλος* ονομασια*
 		kitap* eser* baslik* judul* tieude tua sach buku
 		书名* 書名* 题名* 題名* 标题* 標題* 書籍名* タイトル 作品名 도서명 책이름 제목 서명 ชื่อเรื่อง ชื่อหนังสือ
@@ -15,36 +15,36 @@ var words = map[string]wordList{
 	`),
 	"author": newWordList(`
 		author* autor* auteur* auktor* writer* writt* creator* verfasser* schrijver* schriftsteller* ecrivain* escritor* scrittor*
-		forfatter* forfattar* kirjail* tekija* szerzo* iro pisatelj* pisac* pisarz* spisovatel* avtor* автор* писател* аутор* συγγραφ*
+		forfatter* forfattar* kirjail* tekija* szerzo* iro писац* писца hofund* pisatelj* pisac* pisca pisci pisarz* spisovatel* avtor* автор* писател* аутор* συγγραφ*
 		yazar* muallif* penulis* pengarang* tacgia
 		作者* 著者* 作家* 著作者 编者* 編者* 저자* 지은이 글쓴이 작가 ผู้แต่ง ผู้เขียน
 		مؤلف* المؤلف* كاتب* الكاتب* نويسنده* نویسنده* מחבר* סופר* लेखक* লেখক* ஆசிரியர்* எழுத்தாளர்* రచయిత*
 	`),
 	"pages": newWordList(`
 		page* pages* pg pgs paginas* pagin* pagecount* seite* stron* stran* stranic* strani* sivu* sida sidor sider sidesidetall
-		oldal* lapja blad* bladzijd* pag страниц* стр сторінок* страни* σελιδ* sayfa* sahifa* halaman* sotrang trang
+		*seiten *seitenzahl *sidor *sider *sidetal *sidetall sivum* pags length oldal* lapja blad* bladzijd* pag страниц* стр сторінок* страни* страна lehekul* puslap* lappus* blaðsid* faqe* leaves σελιδ* sayfa* sahifa* halaman* sotrang trang
 		页数* 頁數* 页码* 頁数* ページ* 총페이지 페이지* 쪽수* หน้า* จำนวนหน้า
-		صفحات* الصفحات* صفحه* صفحة* עמודים* דפים* पृष्ठ* पन्ने* পৃষ্ঠা* பக்க* పేజీ*
+		صفحات* الصفحات* صفحه* صفحة* עמודים* דפים* पृष्ठ* पन्ने* পৃষ্ঠা* পাতা* பக்க* పేజీ*
 	`),
 	"published_at": newWordList(`
 		year* yr date* dated published publication* publish* pub issued copyright* erschein* veroffentlich* jahr* datum*
-		annee* parution* edite fecha* ano anos ano* lancamento* publicacion* publicacao* pubblicaz* anno data datas
+		*jahr *datum *jaar *arstal *arsta *utgivningsar *vuosi *eve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
 		jaar* verschen* uitgavejaar* utgivning* utgivels* udgivels* ar arstal julkaisu* vuosi* rok* wydania wydano vydani* vydano leto letnik
 		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tahun* terbit* nam
 		出版年* 出版时间* 出版日期* 出版日* 年份* 发行日期* 發行年* 発行年* 発行日* 発売日* 刊行年* 출판일 출간일 발행일 출판년* 발행년* 연도 ปีที่พิมพ์ ปี*
 		سنة* السنة* تاريخ* التاريخ* سال* تاریخ* שנה* שנת* תאריך* वर्ष* साल* প্রকাশ* বছর* ஆண்டு* வருடம்* సంవత్సర*
 	`),
 	"price": newWordList(`
-		price* cost* msrp rrp preis* prix* precio* preco* prezz* prijs* pris priset hinta* cena* ceny cijena* ar ara bolti*
+		*preis *pris *prijs *hinta pret pretul preu hind kaina* verð cmim* valeur worth retail valor price* cost* msrp rrp preis* prix* precio* preco* prezz* prijs* pris priset hinta* cena* ceny cijena* ar ara bolti*
 		цена* стоимость* ціна* вартість* цена τιμη* fiyat* bahasi narx* harga* gia giaban pvp
 		价格* 定价* 售价* 價格* 定價* 価格* 値段* 本体価格* 가격* 정가* 판매가 ราคา*
 		سعر* السعر* ثمن* قیمت* מחיר* मूल्य* कीमत* মূল্য* দাম* விலை* ధర*
 	`),
 	"genre": newWordList(`
-		genre* genres* gener* genero* zanr* zaner* gattung* gatun* mufaj* tyylilaji* subject* topic* sachgebiet* thema* themen tema* materia*
-		onderwerp* emne* amne* тематика* жанр* ειδος* tur turu janr* tema theloai
-		类型* 類型* 类别* 類別* 分类* 分類* 体裁* ジャンル* 장르* 분야* 주제* หมวด* ประเภท*
-		نوع* النوع* تصنيف* التصنيف* ژانر* موضوع* الموضوع* סוגה* נושא* विधा* विषय* ধরন* বিষয়* வகை* శైలి*
+		genre* genres* gener* genero* zanr* zaner* systematik* fachgebiet* *gruppe zvrst* druh* rodzaj* vrsta vrste soort* gen genul aihe* sjanger* flokk* врста* kind gattung* gatun* mufaj* tyylilaji* subject* topic* sachgebiet* thema* themen tema* materia*
+		onderwerp* emne* amne* тематика* жанр* ειδος* θεμα* κατηγορ* tur turu janr* tema theloai
+		标签* 類目* 类型* 類型* 类别* 類別* 分类* 分類* 体裁* ジャンル* 장르* 분야* 주제* หมวด* ประเภท*
+		نوع* النوع* تصنيف* التصنيف* ژانر* موضوع* الموضوع* סוגה* נושא* ז'אנר ז׳אנר विधा* विषय* ধরন* বিষয়* வகை* శైలి*
 	`),
 	"category": newWordList(`
 		category* categor* kategor* catego* kategoria* rubrik* section* secao* seccion* sezione* oddelen* razdel* раздел* категор* κατηγορ*
@@ -58,25 +58,26 @@ var words = map[string]wordList{
 	`),
 	vague: newWordList(`
 		edition* auflage* edicion edicao edizione* editie* upplaga* painos* kiadvany* wydanie wydania izdaja izdanje izdanja vydanie
-		издание baski cover* capa couverture* portada* 版次*
+		издание הוצאה baski cover* capa couverture* portada* 版次* quantit* cantidad* ilosc* kolicin* menge* qty 数量* 數量*
 	`),
 	// A column of another thing is never taken for a field by its other words or its cells.
 	other: newWordList(`
+		untertitel subtitl* sottotitolo sous soustitre ondertitel originaltitel inv invt nr no lp stt mediennr* inventar* inventur* leltari* tombo
 		id ids uuid guid key lp isbn* issn* ean* asin* oclc* lccn* doi upc barcode* sku gtin* signature signatur* shelfmark callno* callnumber dewey* ddc lcc udk udc
 		url uri link* href website* web image* img foto* photo* picture* thumbnail* obrazek* slika* bild* 
-		publisher* verlag* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
-		出版社* 出版者* 发行商 出版商* 出版元 출판사* 발행처 สำนักพิมพ์* ناشر* الناشر* מוציא* הוצאה* प्रकाशक* প্রকাশক* பதிப்பக* ప్రచురణ*
+		publisher* kirjastus* leidykl* izdevn* utgefandi издавач* verlag* nakladnik* uitgeverij* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
+		出版社* 出版者* 发行商 出版商* 出版元 출판사* 발행처 สำนักพิมพ์* ناشر* الناشر* מוציא* प्रकाशक* প্রকাশক প্রকাশকের প্রকাশনী* প্রকাশনা* பதிப்பக* ప్రచురణ*
 		language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil* bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
 		serie* series* reihe* collection* coleccion* colecao* collana* reeks* rada edice seria* sorozat* sarja* cyklus* dizi* seri 丛书* 叢書* シリーズ* 시리즈*
 		translator* ubersetz* traduct* tradut* tradutt* vertaler* oversett* oversaett* oversatt* preklad* prevaj* prevod* prijevod* tlumacz* kaantaja* fordit* перевод* cevir* penerjemah* 译者* 譯者* 訳者* 번역* 옮긴이 مترجم* المترجم* תרגום* מתרגם*
-		illustrat* ilustra* narrator* reader* publishers countr* pais* paese pays land drzava* zeme* kraj* ulke* 国家* 国籍* nationalit* gender* sex born birth* death* died geboren* birthday
+		illustrat* ilustra* narrator* reader* publishers countr* pais* paese pays land drzava* zeme* kraj* ulke* 国家* 国籍* nationalit* gender* sex born birth* geburt* sterbe* death* died geboren* birthday
 		rating* rate rated review* vote* score* star stars stelle bewertung* note notes* puntua* valora* avalia* nota valut* ocen* hodnocen* beoordeling* betyg* puan* 评分* 評分* 評価* 평점* like* download* popular* rank* position* bestsell* sales sold orders
-		stock quantit* qty copies copy  bestand exemplar* menge* cantidad* quantita* zaloga* kolicin* ilosc* stok* 库存* 数量* 數量* 在庫* 재고*
-		added add* read* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
-		format* binding* einband* edition* auflage* edicion edicao edizione* editie* upplaga* painos* kiadvany* wydanie izdaja izdanje vydanie издание baski 版次* 装帧* 판형*
+		stock copies copy bestand exemplar* zaloga* zalogi stok* 库存* 在庫* 재고*
+		added add* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
+		format* binding* einband* 装帧* 判型*
 		size* height* width* weight* dimension* gewicht* format age ages alter edad idade eta leeftijd wiek vek starost 年龄*
-		shelf* shelves regal* standort* location* ort place* lieu lugar* luogo* plaats* kraj mesto misto 出版地* place location* volume* vol band tome tomo deel zvezek svazek tom cilt* 卷* 巻*
-		status* state availab* verfugbar* condition zustand* discount* rabatt* currency wahrung* moneda valuta tax vat iva mwst email* phone* tel address*
+		shelf* shelves bookshel* regal* standort* location* ort place* lieu lugar* luogo* plaats* kraj mesto misto 出版地* place location* volume* vol band tome tomo deel zvezek svazek tom cilt* 卷* 巻*
+		status* state stav stan uwagi posuden* מצב* availab* verfugbar* condition zustand* discount* rabatt* currency wahrung* moneda valuta tax vat iva mwst email* phone* tel address*
 		chapter* kapitel* word* worter tag hash
 	`),
 }
@@ -97,10 +98,11 @@ var (
 	wholeWords  = newWordList(`full complet* complete* vollstandig* whole voll volledig* pelny cele uplne полное 全名`)
 )
 
-// wordList holds words, beginnings of words, and texts of scripts without spaces.
+// wordList holds words, beginnings and ends of words, and texts of scripts without spaces.
 type wordList struct {
 	whole  map[string]bool
 	begins []string
+	ends   []string // of compounds: Erscheinungsjahr
 	inside []string
 }
 
@@ -108,11 +110,16 @@ func newWordList(text string) wordList {
 	list := wordList{whole: map[string]bool{}}
 	for _, word := range strings.Fields(text) {
 		begin, isBegin := strings.CutSuffix(word, "*")
-		begin = strings.Join(split(begin), "")
+		begin, isEnd := strings.CutPrefix(begin, "*")
+		if parts := split(begin); len(parts) > 0 {
+			begin = parts[len(parts)-1] // ім'я is one word
+		}
 		switch {
 		case begin == "":
 		case withoutSpaces(begin):
 			list.inside = append(list.inside, begin)
+		case isEnd:
+			list.ends = append(list.ends, begin)
 		case isBegin:
 			list.begins = append(list.begins, begin)
 		default:

@@ -78,3 +78,14 @@ func ParseList(text string) (joined string, ok bool) {
 	}
 	return strings.Join(items, ", "), len(items) > 0
 }
+
+// cardEnd matches the signs that end the fields of catalogue cards (ISBD): "The red river /" and "Miller, Anna,".
+var cardEnd = regexp.MustCompile(`(?:\s+[/:;=]|,)\s*$`)
+
+// TrimCard returns a text without the sign at its end that leads to the next field of a catalogue card.
+func TrimCard(text string) string {
+	if strings.TrimRight(text, " /:;=,") == "" {
+		return text
+	}
+	return cardEnd.ReplaceAllString(text, "")
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -23,6 +24,25 @@ func (e tooLargeError) Error() string { return string(e) }
 // newDecoder returns a decoder that does not check characters and duplicate names.
 func newDecoder(text []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// members yields the names and values of a valid JSON object, and nothing of another value. A value is valid until
+// the next one. encoding/json would ignore the case of the names of a struct.
+func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		d := newDecoder(object)
+		if d.PeekKind() != jsontext.KindBeginObject {
+			return
+		}
+		_, _ = d.ReadToken()
+		for d.PeekKind() == jsontext.KindString {
+			token, _ := d.ReadToken()
+			name := token.String()
+			if value, _ := d.ReadValue(); !yield(name, value) {
+				return
+			}
+		}
+	}
 }
 
 // readObject reads a JSON object (RFC 8259) strictly. It refuses invalid UTF-8, half surrogate

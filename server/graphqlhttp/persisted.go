@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -28,6 +28,9 @@ type TrustedDocuments map[string]string
 //     (persistedDocuments)
 //   - "format": "apollo-persisted-query-manifest", from generate-persisted-query-manifest
 func ParseTrustedDocuments(manifest []byte) (TrustedDocuments, error) {
+	if _, err := jsontext.AppendFormat(nil, manifest); err != nil { // also for duplicate ids
+		return nil, fmt.Errorf("the manifest must be a JSON object of texts by ids: %w", err)
+	}
 	var apollo struct {
 		Format     string `json:"format"`
 		Operations []struct {
@@ -44,7 +47,7 @@ func ParseTrustedDocuments(manifest []byte) (TrustedDocuments, error) {
 		}
 	} else {
 		var texts map[string]string
-		if err := json.Unmarshal(manifest, &texts); err != nil { // an error for duplicate ids too
+		if err := json.Unmarshal(manifest, &texts); err != nil {
 			return nil, fmt.Errorf("the manifest must be a JSON object of texts by ids: %w", err)
 		}
 		for id, text := range texts {
@@ -171,20 +174,25 @@ func notFound() *refusal {
 // documentName returns the id of the request's document without its prefix, or "".
 func (q *request) documentName() (string, *gqlerror.Error) {
 	id := bareID(q.documentID)
-	var extensions struct {
-		PersistedQuery jsontext.Value `json:"persistedQuery"`
+	var persisted jsontext.Value
+	for key, value := range members(q.extensions) {
+		if key == "persistedQuery" && value.Kind() != jsontext.KindNull {
+			persisted = value.Clone()
+		}
 	}
-	_ = json.Unmarshal(q.extensions, &extensions) // nil, or a valid object
-	if extensions.PersistedQuery == nil || extensions.PersistedQuery.Kind() == jsontext.KindNull {
+	if persisted == nil {
 		return id, nil
 	}
-	var persisted struct {
-		Version jsontext.Value `json:"version"`
-		Hash    string         `json:"sha256Hash"`
+	var hash, version string
+	for key, value := range members(persisted) {
+		switch key {
+		case "sha256Hash":
+			hash, _ = scalar(value).(string)
+		case "version":
+			version = string(value)
+		}
 	}
-	err := json.Unmarshal(extensions.PersistedQuery, &persisted)
-	hash := bareID(persisted.Hash)
-	if err != nil || string(persisted.Version) != "1" || hash == "" {
+	if hash = bareID(hash); version != "1" || hash == "" {
 		return "", newError(model.BadUserInput, "extensions.persistedQuery must have version 1 and a sha256Hash.")
 	}
 	if id != "" && id != hash {

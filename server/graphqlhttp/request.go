@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"library-catalogue/edge/admission"
@@ -137,22 +136,34 @@ func (q *request) decode(body []byte, limits Limits) *refusal {
 	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
-	var said struct {
-		Query         string         `json:"query"`
-		OperationName string         `json:"operationName"`
-		DocumentID    string         `json:"documentId"`
-		Variables     jsontext.Value `json:"variables"`
-		Extensions    jsontext.Value `json:"extensions"`
+	var variables, extensions jsontext.Value
+	for key, value := range members(object) {
+		var text *string
+		switch key {
+		case "query":
+			text = &q.query
+		case "operationName":
+			text = &q.operationName
+		case "documentId":
+			text = &q.documentID
+		case "variables":
+			variables = value.Clone()
+		case "extensions":
+			extensions = value.Clone()
+		}
+		if text == nil || value.Kind() == jsontext.KindNull {
+			continue
+		}
+		var ok bool
+		if *text, ok = scalar(value).(string); !ok {
+			return badRequest("The key " + key + " must be a string or null.")
+		}
 	}
-	if semantic, wrong := errors.AsType[*json.SemanticError](json.Unmarshal(object, &said)); wrong {
-		return badRequest("The key " + semantic.JSONPointer.LastToken() + " must be a string or null.")
-	}
-	q.query, q.operationName, q.documentID = said.Query, said.OperationName, said.DocumentID
 	var ok bool
-	if q.extensions, ok = objectOrNil(said.Extensions); !ok {
+	if q.extensions, ok = objectOrNil(extensions); !ok {
 		return badRequest("The key extensions must be an object or null.")
 	}
-	if q.variables, ok = objectOrNil(said.Variables); !ok {
+	if q.variables, ok = objectOrNil(variables); !ok {
 		return badRequest("The key variables must be an object or null.")
 	}
 	return nil
