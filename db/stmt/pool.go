@@ -3,6 +3,7 @@
 package stmt
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/jmoiron/sqlx/reflectx"
 
 	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
@@ -164,16 +166,18 @@ func (t *Tracked) ExecContext(ctx context.Context, text string, args ...any) (sq
 
 // Get sets a value or a struct to the one row of a statement. Without a row it returns sql.ErrNoRows.
 func Get(ctx context.Context, h Handle, into any, text string, args ...any) error {
-	one := reflect.ValueOf(into).Elem()
-	all := reflect.New(reflect.SliceOf(one.Type()))
-	if err := Select(ctx, h, all.Interface(), text, args...); err != nil {
+	rows, err := h.QueryContext(ctx, text, args...)
+	if err != nil {
 		return err
 	}
-	if all.Elem().Len() == 0 {
-		return sql.ErrNoRows
+	defer rows.Close()
+	if !rows.Next() {
+		return cmp.Or(rows.Err(), sql.ErrNoRows)
 	}
-	one.Set(all.Elem().Index(0))
-	return nil
+	if err := scan(&sqlx.Rows{Rows: rows, Mapper: mapper}, into); err != nil {
+		return err
+	}
+	return rows.Close()
 }
 
 // Select appends the rows of a statement to a slice of values or of structs.
@@ -183,16 +187,24 @@ func Select(ctx context.Context, h Handle, into any, text string, args ...any) e
 		return err
 	}
 	defer rows.Close()
-	all := reflect.ValueOf(into).Elem()
-	row := reflect.New(all.Type().Elem())
-	if _, scans := row.Interface().(sql.Scanner); row.Elem().Kind() == reflect.Struct && !scans {
-		return sqlx.StructScan(rows, into)
-	}
+	all, mapped := reflect.ValueOf(into).Elem(), &sqlx.Rows{Rows: rows, Mapper: mapper}
 	for rows.Next() {
-		if err := rows.Scan(row.Interface()); err != nil {
+		row := reflect.New(all.Type().Elem())
+		if err := scan(mapped, row.Interface()); err != nil {
 			return err
 		}
 		all.Set(reflect.Append(all, row.Elem()))
 	}
 	return rows.Err()
+}
+
+// mapper finds the field of a column as sqlx does.
+var mapper = reflectx.NewMapperFunc("db", sqlx.NameMapper)
+
+// scan scans the current row into a value or a struct.
+func scan(rows *sqlx.Rows, row any) error {
+	if _, scans := row.(sql.Scanner); !scans && reflect.TypeOf(row).Elem().Kind() == reflect.Struct {
+		return rows.StructScan(row)
+	}
+	return rows.Scan(row)
 }
