@@ -46,7 +46,7 @@ func TestCreateTogether(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					found, err := s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{book.ID})
+					found, err := s.Unchecked(t.Context()).Books.ByID(t.Context(), []model.ID{book.ID})
 					if err != nil {
 						return err
 					}
@@ -61,7 +61,7 @@ func TestCreateTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		stored, books := map[string]int{}, int64(0)
-		for _, book := range must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 2 * callers * each})) {
+		for _, book := range must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 2 * callers * each})) {
 			stored[book.Name]++
 		}
 		for i := range callers {
@@ -118,7 +118,7 @@ func TestBooksTogether(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					snapshot := s.Now(t.Context())
+					snapshot := s.Unchecked(t.Context())
 					found, err := snapshot.BooksByID(t.Context(), asked)
 					if err != nil {
 						return err
@@ -144,7 +144,7 @@ func TestBooksTogether(t *testing.T) {
 		if n := statements.Load(); n == 0 || n >= callers*each {
 			t.Errorf("%d calls took %d statements: none were read together", callers*each, n)
 		}
-		if books, err := s.Now(t.Context()).BooksByID(t.Context(), []model.ID{1 << 40}); len(books) != 0 || err != nil {
+		if books, err := s.Unchecked(t.Context()).BooksByID(t.Context(), []model.ID{1 << 40}); len(books) != 0 || err != nil {
 			t.Errorf("a book that is not there: %v, %v", books, err)
 		}
 	})
@@ -168,7 +168,7 @@ func TestLocksLeaveReads(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if books, err := s.Now(ctx).BooksByID(ctx, []model.ID{home.book.ID}); len(books) != 1 || err != nil {
+	if books, err := s.Unchecked(ctx).BooksByID(ctx, []model.ID{home.book.ID}); len(books) != 1 || err != nil {
 		t.Errorf("%d books, %v", len(books), err)
 	}
 	check(t, tx.Rollback())

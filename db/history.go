@@ -114,24 +114,7 @@ func before[T any](t mapping[T], id model.ID, operation string, version int64, o
 	if operation == "u" {
 		version--
 	}
-	row, err := changes.Decode(t.Name, t.fields, *old)
-	if err != nil {
-		return nil, err
-	}
-	identify(t, row, id, version)
-	return row, nil
-}
-
-// identify sets the columns that a logged row omits.
-func identify[T any](t mapping[T], row *T, id model.ID, version int64) {
-	for _, f := range t.fields {
-		switch f.Column {
-		case "id":
-			*f.Pointer(row).(*model.ID) = id
-		case "version":
-			*f.Pointer(row).(*int64) = version
-		}
-	}
+	return changes.Decode(t.Name, t.fields, id, version, *old)
 }
 
 // The engines read times with a year of four digits, and PostgreSQL none of the year 0.

@@ -339,7 +339,7 @@ func (h *modelHistory) changed(rows ...ref) {
 // textNow returns the text of a row as it is now.
 func (h *modelHistory) textNow(row ref) string {
 	h.Helper()
-	snapshot, ids := h.s.Now(h.Context()), []model.ID{row.id}
+	snapshot, ids := h.s.Unchecked(h.Context()), []model.ID{row.id}
 	if row.typ == model.TypeBook {
 		for _, b := range must[[]*model.Book](h.T)(snapshot.Books.ByID(h.Context(), ids)) {
 			return textOfBook(b)
@@ -373,7 +373,7 @@ func (h *modelHistory) ask() {
 // stateAt returns the state at a time by the log.
 func (h *modelHistory) stateAt(at model.Timestamp) state {
 	h.Helper()
-	found, snapshot := state{}, h.s.Now(h.Context())
+	found, snapshot := state{}, h.s.Unchecked(h.Context())
 	moment := must[model.Moment](h.T)(snapshot.MomentAt(h.Context(), at))
 	var books, genres []db.Past
 	for _, id := range h.books {

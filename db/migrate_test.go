@@ -49,7 +49,7 @@ func TestMigrate(t *testing.T) {
 		if err := open(t, url).Migrate(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
+		if n := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
 			t.Errorf("after migrating again there are %d books", n)
 		}
 	})
@@ -64,7 +64,7 @@ func TestStart(t *testing.T) {
 			s := must[*db.Store](t)(db.New(t.Context(), url, db.Options{}))
 			t.Cleanup(func() { _ = s.Close() })
 			for name, err := range map[string]error{
-				"a read":        second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})),
+				"a read":        second(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})),
 				"a write":       second(s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Early"})),
 				"a transaction": s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error { return nil }),
 			} {
@@ -74,7 +74,7 @@ func TestStart(t *testing.T) {
 			}
 			check(t, s.Start(t.Context()))
 			newShelf(t, s)
-			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+before {
+			if n := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+before {
 				t.Errorf("there are %d books, want %d", n, 1+before)
 			}
 		}
@@ -94,7 +94,7 @@ func TestLongMigration(t *testing.T) {
 	go func() { migrated <- s.Migrate(t.Context()) }()
 	for !ask[bool](t, program, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`) {
 	}
-	if err := second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
+	if err := second(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
 		t.Errorf("a call without a deadline: %v", err)
 	}
 	check(t, holder.Rollback())
@@ -164,7 +164,7 @@ func TestMigrateAtOnce(t *testing.T) {
 				if err := together(run...); err != nil {
 					t.Error(err)
 				}
-				if n := must[int](t)(stores[0].Now(t.Context()).Categories.Count(t.Context(), model.Selection{})); n != processes {
+				if n := must[int](t)(stores[0].Unchecked(t.Context()).Categories.Count(t.Context(), model.Selection{})); n != processes {
 					t.Errorf("%d categories, want %d", n, processes)
 				}
 			})

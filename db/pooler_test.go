@@ -46,7 +46,7 @@ func TestPoolerLosesServer(t *testing.T) {
 			}
 		})
 	}
-	if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
+	if n := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
 		t.Errorf("%d books, want 1", n)
 	}
 }
@@ -109,7 +109,7 @@ func TestPoolerIsNotNamed(t *testing.T) {
 	t.Cleanup(func() { _ = started.Close() })
 	check(t, started.Start(t.Context()))
 	for range 3 {
-		check(t, second(started.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 3})))
+		check(t, second(started.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 3})))
 	}
 	if n := db.Prepared(started); n != 0 {
 		t.Errorf("%d statements are prepared", n)
@@ -118,7 +118,7 @@ func TestPoolerIsNotNamed(t *testing.T) {
 	s := open(t, pooled)
 	read := func() error {
 		return together(times(16, func() error {
-			return second(s.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 3}))
+			return second(s.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 3}))
 		})...)
 	}
 	err := read()
@@ -175,7 +175,7 @@ func TestPoolerReportsLoss(t *testing.T) {
 	const report = "SERROR\x00C08P01\x00Mserver conn crashed?\x00\x00"
 	line.last = "E\x00\x00\x00" + string(rune(4+len(report))) + report
 	line.cutAfter("SELECT count")
-	if err := second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); err != nil {
+	if err := second(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); err != nil {
 		t.Errorf("a read: %v", err)
 	}
 	must[*model.Book](t)(s.Books.Create(t.Context(), newBook("First", home.genre.ID)))

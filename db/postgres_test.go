@@ -47,7 +47,7 @@ func TestDeadlock(t *testing.T) {
 	if n := attempts.Load(); n < 3 {
 		t.Errorf("%d attempts, want at least 3: the one that was given up is run again", n)
 	}
-	for _, b := range must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), books)) {
+	for _, b := range must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.ByID(t.Context(), books)) {
 		if b.Version != 3 {
 			t.Errorf("a book is at version %d, want 3", b.Version)
 		}
@@ -80,8 +80,8 @@ func TestDatabaseAway(t *testing.T) {
 	s := migrated(t, cluster.Database(t))
 	home := newShelf(t, s)
 	calls := map[string]func() error{
-		"read":   func() error { return second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})) },
-		"page":   func() error { return second(s.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 10})) },
+		"read":   func() error { return second(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})) },
+		"page":   func() error { return second(s.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 10})) },
 		"write":  func() error { return second(s.Books.Create(t.Context(), newBook("New", home.genre.ID))) },
 		"update": func() error { return second(s.Books.Update(t.Context(), home.book.ID, rename("New"), nil)) },
 		"once": func() error {
@@ -165,8 +165,8 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 		return second(through.Books.Update(t.Context(), home.book.ID, rename("Perhaps"), nil))
 	}
 	done := func() int64 { // books that were stored, and changes of one
-		books := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}))
-		return int64(books) + must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))[0].Version
+		books := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{}))
+		return int64(books) + must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))[0].Version
 	}
 	for _, c := range []struct {
 		sent string
@@ -214,7 +214,7 @@ func TestBrokenMessage(t *testing.T) {
 	line.last = "1\x00\x00\x00\x04" + "t\x00\x00\x00\x04" // parsed; it has so many parameters that are not said
 	line.cutAfter("SELECT count")
 	came := make(chan error)
-	s.Background(func(ctx context.Context) { came <- second(s.Now(ctx).Books.Count(ctx, model.Selection{})) })
+	s.Background(func(ctx context.Context) { came <- second(s.Unchecked(ctx).Books.Count(ctx, model.Selection{})) })
 	if err := <-came; err != nil || !line.wasCut() {
 		t.Errorf("a read is tried again: %v", err)
 	}
@@ -224,7 +224,7 @@ func TestBrokenMessage(t *testing.T) {
 	if _, err := s.Books.Create(t.Context(), newBook("Perhaps", home.genre.ID)); !model.IsInDoubt(err) {
 		t.Errorf("of a write it is not known whether it is stored: %v", err)
 	}
-	if err := second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); err != nil {
+	if err := second(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -255,7 +255,7 @@ func TestClosedBetween(t *testing.T) {
 		if _, err := s.Books.Create(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
 			t.Error(err)
 		}
-		if stored := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); stored != 1+i+1 {
+		if stored := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); stored != 1+i+1 {
 			t.Errorf("%d books are stored, want %d", stored, 1+i+1)
 		}
 	}
@@ -270,12 +270,12 @@ func TestDeadNetwork(t *testing.T) {
 	home := newShelf(t, migrated(t, direct))
 	line := newWire(t, direct)
 	s := open(t, line.url)
-	if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
+	if _, err := s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 		t.Fatal(err)
 	}
 	line.dead.Store(true)
 	for name, call := range map[string]func(context.Context) error{
-		"read":  func(ctx context.Context) error { return second(s.Now(ctx).Books.Count(ctx, model.Selection{})) },
+		"read":  func(ctx context.Context) error { return second(s.Unchecked(ctx).Books.Count(ctx, model.Selection{})) },
 		"write": func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("Lost", home.genre.ID))) },
 		"view": func(ctx context.Context) error {
 			return s.ReadTransaction(ctx, func(context.Context, *db.Snapshot) error { return nil })
@@ -295,7 +295,7 @@ func TestDeadNetwork(t *testing.T) {
 		}
 	}
 	line.dead.Store(false)
-	if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
+	if _, err := s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 		t.Errorf("when the network is back: %v", err)
 	}
 }
@@ -309,7 +309,7 @@ func TestTerminated(t *testing.T) {
 	home := newShelf(t, s)
 	for range 5 {
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-		if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
+		if _, err := s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 			t.Errorf("read: %v", err)
 		}
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -373,9 +373,9 @@ func TestKeysArePlannedOnce(t *testing.T) {
 	addBooks(t, writer, 2_000, home.genre.ID)
 	reader.SetMaxOpenConns(1)
 	for range 12 {
-		must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))
-		must[[]*model.Genre](t)(s.Now(t.Context()).Genres.ByID(t.Context(), []model.ID{home.genre.ID}))
-		must[map[model.ID][]*model.Book](t)(s.Now(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
+		must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))
+		must[[]*model.Genre](t)(s.Unchecked(t.Context()).Genres.ByID(t.Context(), []model.ID{home.genre.ID}))
+		must[map[model.ID][]*model.Book](t)(s.Unchecked(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
 	}
 	rows, err := reader.QueryContext(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT%unnest((SELECT%'`)
 	check(t, err)
@@ -413,7 +413,7 @@ func TestAnalyzeGrown(t *testing.T) {
 		return books
 	}
 	for range 8 {
-		must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))
+		must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))
 	}
 	add(40)
 	if n := known(); n > 0 {

@@ -75,7 +75,7 @@ func (w *writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newe
 			return nil, err
 		}
 		if next == nil && exists {
-			rows, err := w.Now(ctx).ByID(ctx, []model.ID{in.ID})
+			rows, err := w.Unchecked(ctx).ByID(ctx, []model.ID{in.ID})
 			if err != nil || len(rows) == 0 {
 				return nil, err
 			}
@@ -139,7 +139,7 @@ func (w *writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool)
 	if err := w.store.getRow(ctx, &version, `SELECT max(version) FROM changes WHERE row_id = $1 AND type = '`+w.code()+`'`, id); err != nil {
 		return nil, err
 	}
-	identify(w.mapping, image, id, version+1)
+	changes.Identify(w.fields, image, id, version+1)
 	n := rowsWith(w.mapping, slices.DeleteFunc(slices.Clone(w.fields), func(f model.RowField[T]) bool {
 		return !f.Writable && !slices.Contains([]string{"id", "version", "created_at"}, f.Column)
 	}))

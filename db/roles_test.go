@@ -66,7 +66,7 @@ func TestDocumentedRoles(t *testing.T) {
 	if fault.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue db migrate up as the owner of the tables") {
 		t.Errorf("before the owner has migrated: %v", err)
 	}
-	if err := second(early.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
+	if err := second(early.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
 		t.Errorf("a store that has not started: %v", err)
 	}
 	migrated(t, owner)
@@ -189,7 +189,7 @@ func TestReadOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+i {
+			if n := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+i {
 				t.Errorf("there are %d books", n)
 			}
 			for name, write := range writesOf(s, home) {

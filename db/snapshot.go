@@ -163,9 +163,9 @@ func (s *Store) ReadLong(ctx context.Context, fn func(context.Context, *Snapshot
 	return s.ReadTransaction(ctx, fn)
 }
 
-// Now returns a Snapshot whose reads are not checked for a common revision. Use it for a single
+// Unchecked returns a Snapshot whose reads are not checked for a common revision. Use it for a single
 // read, or within Write, where it sees the writes of the transaction.
-func (s *Store) Now(ctx context.Context) *Snapshot { return s.newSnapshot(txOf(ctx)) }
+func (s *Store) Unchecked(ctx context.Context) *Snapshot { return s.newSnapshot(txOf(ctx)) }
 
 // InTransaction reports whether the Snapshot holds a connection.
 func (s *Snapshot) InTransaction() bool { return s.tx != nil }

@@ -59,7 +59,7 @@ func TestNobodySeesBusy(t *testing.T) {
 		for range 4 {
 			run = append(run, func() error {
 				for left.Load() > 0 {
-					if _, err := s.Now(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
+					if _, err := s.Unchecked(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
 						return fmt.Errorf("read: %w", err)
 					}
 					if err := s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
@@ -78,7 +78,7 @@ func TestNobodySeesBusy(t *testing.T) {
 			if err != nil {
 				return fmt.Errorf("open: %w", err)
 			}
-			if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
+			if _, err := s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 				return fmt.Errorf("read at once: %w", err)
 			}
 			if err := s.Close(); err != nil {
@@ -90,7 +90,7 @@ func TestNobodySeesBusy(t *testing.T) {
 	if err := together(run...); err != nil {
 		t.Fatal(err)
 	}
-	if n := must[int](t)(stores[1].Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+2*writers*writes/4 {
+	if n := must[int](t)(stores[1].Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+2*writers*writes/4 {
 		t.Errorf("%d books, want %d", n, 1+2*writers*writes/4)
 	}
 }
@@ -118,7 +118,7 @@ func TestWaitsForAnotherProgram(t *testing.T) {
 		}
 	})
 	for range 20 {
-		if b := must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID})); b[0].Version != 1 {
+		if b := must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID})); b[0].Version != 1 {
 			t.Errorf("a reader sees version %d before the commit", b[0].Version)
 		}
 	}

@@ -70,7 +70,7 @@ func TestClose(t *testing.T) {
 			if _, err := s.Revision(t.Context()); err == nil {
 				t.Error("a closed store has a revision")
 			}
-			if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err == nil {
+			if _, err := s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{}); err == nil {
 				t.Error("a closed store counts")
 			}
 		}
@@ -129,7 +129,7 @@ func TestView(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 0 {
+		if n := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 0 {
 			t.Errorf("after the view there are %d books", n)
 		}
 	})
@@ -159,7 +159,7 @@ func failAfterWriting(ctx context.Context, s *db.Store, home shelf) error {
 		if err := s.Categories.Delete(ctx, home.category.ID, nil, model.Cascade); err != nil {
 			return err
 		}
-		if n, err := s.Now(ctx).Books.Count(ctx, model.Selection{}); n != 0 || err != nil {
+		if n, err := s.Unchecked(ctx).Books.Count(ctx, model.Selection{}); n != 0 || err != nil {
 			return errors.Join(err, errors.New("the transaction does not see what it wrote"))
 		}
 		return errRolledBack
@@ -174,11 +174,11 @@ func TestWriteIsWhole(t *testing.T) {
 		home := newShelf(t, s)
 		unchanged := func(after string) {
 			t.Helper()
-			books := must[[]*model.Book](t)(s.Now(ctx).Books.Page(ctx, &model.Page{Limit: 10}))
+			books := must[[]*model.Book](t)(s.Unchecked(ctx).Books.Page(ctx, &model.Page{Limit: 10}))
 			if len(books) != 1 || books[0].Version != 1 || books[0].ID != home.book.ID {
 				t.Errorf("after %s the books are %v", after, books)
 			}
-			if n := must[int](t)(s.Now(ctx).Categories.Count(ctx, model.Selection{})); n != 1 {
+			if n := must[int](t)(s.Unchecked(ctx).Categories.Count(ctx, model.Selection{})); n != 1 {
 				t.Errorf("after %s there are %d categories", after, n)
 			}
 		}
@@ -230,12 +230,12 @@ func TestWriteIsWhole(t *testing.T) {
 					return err
 				}
 			}
-			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
+			if n := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
 				t.Errorf("others see %d books before the commit", n)
 			}
 			return nil
 		})
-		if n := must[int](t)(s.Now(ctx).Books.Count(ctx, model.Selection{})); n != 4 || err != nil {
+		if n := must[int](t)(s.Unchecked(ctx).Books.Count(ctx, model.Selection{})); n != 4 || err != nil {
 			t.Errorf("after a write there are %d books: %v", n, err)
 		}
 	})
@@ -260,7 +260,7 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 		if err := s.ReadTransaction(t.Context(), read); err != nil {
 			t.Error(err)
 		}
-		if err := s.Write(t.Context(), func(ctx context.Context) error { return read(ctx, s.Now(ctx)) }); err != nil {
+		if err := s.Write(t.Context(), func(ctx context.Context) error { return read(ctx, s.Unchecked(ctx)) }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -273,7 +273,7 @@ func TestCancelled(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for name, call := range map[string]func(context.Context) error{
-			"read":  func(ctx context.Context) error { return second(s.Now(ctx).Books.Count(ctx, model.Selection{})) },
+			"read":  func(ctx context.Context) error { return second(s.Unchecked(ctx).Books.Count(ctx, model.Selection{})) },
 			"write": func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("Lost", home.genre.ID))) },
 			"update": func(ctx context.Context) error {
 				return second(s.Books.Update(ctx, home.book.ID, rename("Lost"), nil))
@@ -307,7 +307,7 @@ func TestCancelled(t *testing.T) {
 		wantCode(t, err, model.Unavailable, "")
 
 		for range 20 { // more often than there are connections to have spoilt
-			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
+			if n := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
 				t.Errorf("%d books, want 1", n)
 			}
 			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Still there"), nil))
@@ -338,7 +338,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if b := must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID})); b[0].Name != "First" || b[0].Version != 2 {
+		if b := must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID})); b[0].Name != "First" || b[0].Version != 2 {
 			t.Errorf("the book is %q at version %d", b[0].Name, b[0].Version)
 		}
 	})

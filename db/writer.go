@@ -19,8 +19,8 @@ import (
 type Writer[T any] interface {
 	// Noun returns the name of the type, such as "Genre".
 	Noun() string
-	// Now returns a Reader that sees the writes of the transaction of ctx, if there is one.
-	Now(ctx context.Context) Reader[T]
+	// Unchecked returns a Reader that sees the writes of the transaction of ctx, if there is one.
+	Unchecked(ctx context.Context) Reader[T]
 	// Create stores a row and returns it with its generated columns. It returns BadUserInput if the row
 	// refers to a missing row.
 	Create(ctx context.Context, in interface{ Row() *T }) (*T, error)
@@ -73,10 +73,10 @@ func newWriter[T any](s *Store, rows *source[T]) *writer[T] {
 	return &writer[T]{s, rows, newRowsOf(rows.mapping)}
 }
 
-func (w *writer[T]) Now(ctx context.Context) Reader[T] { return w.now(ctx) }
+func (w *writer[T]) Unchecked(ctx context.Context) Reader[T] { return w.unchecked(ctx) }
 
-func (w *writer[T]) now(ctx context.Context) *reader[T] {
-	return &reader[T]{w.store.Now(ctx), w.source}
+func (w *writer[T]) unchecked(ctx context.Context) *reader[T] {
+	return &reader[T]{w.store.Unchecked(ctx), w.source}
 }
 
 func (w *writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, error) {
@@ -175,7 +175,7 @@ func (w *writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) 
 func (w *writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
 	c := assignedBy(patch)
 	if len(c.assignments) == 0 {
-		return w.Now(ctx).ByID(ctx, ids)
+		return w.Unchecked(ctx).ByID(ctx, ids)
 	}
 	c.args = append(c.args, arg)
 	where = strings.Replace(where, "$", "$"+strconv.Itoa(len(c.args)), 1)
@@ -270,7 +270,7 @@ func (w *writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.
 }
 
 func (w *writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (ids []model.ID, err error) {
-	now := w.now(ctx)
+	now := w.unchecked(ctx)
 	b, err := now.s.newSelect(ctx, w.Table, sel)
 	if err != nil {
 		return nil, err

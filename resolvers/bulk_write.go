@@ -74,7 +74,7 @@ func deleteRows[T any, P interface {
 		if err := input.OnChildren.Validate(input.ReassignTo, ids...).Err(); err != nil {
 			return err
 		}
-		if rows, err = writer.Now(ctx).ByID(ctx, ids); err != nil {
+		if rows, err = writer.Unchecked(ctx).ByID(ctx, ids); err != nil {
 			return err
 		}
 		slices.SortFunc(rows, func(a, b *T) int { return cmp.Compare(P(a).RowID(), P(b).RowID()) })

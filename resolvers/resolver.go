@@ -66,7 +66,7 @@ func (r *Resolver) atRevision(fn func(ctx context.Context, revision int64) error
 
 // WithSnapshot returns the context of a mutation, which sees its own writes.
 func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
-	return r.with(ctx, r.store.Now(ctx))
+	return r.with(ctx, r.store.Unchecked(ctx))
 }
 
 // ReadBack calls fn with a context whose reads all see one revision, to read the response of a write: of REST before the
@@ -99,7 +99,7 @@ func checkReference[T any](ctx context.Context, problems *model.FieldErrors, fie
 	if problems.Has(field) {
 		return nil
 	}
-	found, err := writer.Now(ctx).ByID(ctx, []model.ID{id})
+	found, err := writer.Unchecked(ctx).ByID(ctx, []model.ID{id})
 	if err != nil || len(found) > 0 {
 		return err
 	}

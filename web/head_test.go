@@ -82,6 +82,25 @@ func TestHead(t *testing.T) {
 	}
 }
 
+// TestAuthorsOfThePage reads an inverted name and years in all places of a page.
+func TestAuthorsOfThePage(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	create(t, c, "/api/books", `{"name": "A", "author": "Tolkien, J. R. R. (John Ronald Reuel), 1892-1973; Doe, Jane", "pages": 9, "published_at": "1937-09-21", "price": 1, "genre_id": 1}`)
+	page := html.UnescapeString(c.Do(http.MethodGet, "/books/4", "", "Accept: text/html").Body.String())
+	for _, want := range []string{
+		`<meta name="citation_author" content="Tolkien, J. R. R.">`, `<meta name="citation_author" content="Doe, Jane">`,
+		`"author":[{"@type":"Person","name":"J. R. R. Tolkien"},{"@type":"Person","name":"Jane Doe"}]`,
+		"rft.au=Tolkien%2C%20J.%20R.%20R.&rft.au=Doe%2C%20Jane",
+		`>J. R. R. Tolkien</a>, <a href="/?q=Jane+Doe">Jane Doe</a></p>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is missing in %s", want, page)
+		}
+	}
+}
+
 // TestCitationsOfThePage requests the page of a book as a citation, also from the cache.
 func TestCitationsOfThePage(t *testing.T) {
 	t.Parallel()

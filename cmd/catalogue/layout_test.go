@@ -21,8 +21,9 @@ const module = "library-catalogue/"
 var mayImport = map[string][]string{
 	"graph/model/collate":  {},
 	"graph/model":          {"graph/model/collate"},
+	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
-	"graph/model/citation": {"graph/model"},
+	"graph/model/citation": {"graph/model", "graph/model/author"},
 	"task":                 {"graph/model"},
 	"lru":                  {},
 	"graph":                {"graph/model", "graph/plan"},

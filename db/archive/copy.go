@@ -39,7 +39,7 @@ func Copy(ctx context.Context, from, to *db.Store, progress func(rows, before in
 		}
 		manifest = copied
 		return c.steps.Step(ctx, func(ctx context.Context) error {
-			stored, err := writeTar(ctx, to.Now(ctx), io.Discard, newHeader())
+			stored, err := writeTar(ctx, to.Unchecked(ctx), io.Discard, newHeader())
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ type copier struct {
 }
 
 func (t tableOf[T]) copy(ctx context.Context, snapshot *db.Snapshot, c *copier) (content Content, err error) {
-	stored, err := t.rows(c.to.Now(ctx)).Page(ctx, &model.Page{Order: model.Order{IDDescending: true}, Limit: 1})
+	stored, err := t.rows(c.to.Unchecked(ctx)).Page(ctx, &model.Page{Order: model.Order{IDDescending: true}, Limit: 1})
 	if err != nil {
 		return content, err
 	}

@@ -261,11 +261,11 @@ func TestOlder(t *testing.T) {
 		if _, err := archive.Restore(t.Context(), s, bytes.NewReader(pack(t, sealed(t, members)))); err != nil {
 			t.Fatal(err)
 		}
-		books, err := s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{5})
+		books, err := s.Unchecked(t.Context()).Books.ByID(t.Context(), []model.ID{5})
 		if err != nil || len(books) != 1 || books[0].Name != "first" || books[0].Version != 1 || books[0].Description != nil {
 			t.Errorf("restored %+v, %v", books, err)
 		}
-		if n, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{Search: "first"}); n != 1 || err != nil {
+		if n, err := s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{Search: "first"}); n != 1 || err != nil {
 			t.Errorf("a search finds %d, %v", n, err)
 		}
 	})

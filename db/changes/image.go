@@ -8,9 +8,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Decode returns the row of a JSON object of columns. Columns that it lacks are newer than the
-// object and stay zero.
-func Decode[T any](table string, fields []model.RowField[T], object string) (*T, error) {
+// Decode returns the row with an id and a version of a JSON object of its other columns. Columns that it lacks are
+// newer than the object and stay zero.
+func Decode[T any](table string, fields []model.RowField[T], id model.ID, version int64, object string) (*T, error) {
 	var columns map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(object), &columns); err != nil {
 		return nil, fmt.Errorf("a logged row of %s: %w", table, err)
@@ -25,7 +25,20 @@ func Decode[T any](table string, fields []model.RowField[T], object string) (*T,
 			return nil, fmt.Errorf("a logged row of %s: column %s: %w", table, f.Column, err)
 		}
 	}
+	Identify(fields, row, id, version)
 	return row, nil
+}
+
+// Identify sets the columns that a logged row omits.
+func Identify[T any](fields []model.RowField[T], row *T, id model.ID, version int64) {
+	for _, f := range fields {
+		switch f.Column {
+		case "id":
+			*f.Pointer(row).(*model.ID) = id
+		case "version":
+			*f.Pointer(row).(*int64) = version
+		}
+	}
 }
 
 // decodeColumn sets the value behind a pointer of a RowField.

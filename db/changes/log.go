@@ -156,16 +156,15 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 			last[typ][c.RowID] = change
 		case c.After == nil: // purged, or a new row has the same id after a reset
 		case typ == model.TypeBook:
-			change.Book, err = Decode("books", model.BookFields, *c.After)
+			change.Book, err = Decode("books", model.BookFields, c.RowID, c.Version, *c.After)
 		case typ == model.TypeGenre:
-			change.Genre, err = Decode("genres", model.GenreFields, *c.After)
+			change.Genre, err = Decode("genres", model.GenreFields, c.RowID, c.Version, *c.After)
 		default:
-			change.Category, err = Decode("categories", model.CategoryFields, *c.After)
+			change.Category, err = Decode("categories", model.CategoryFields, c.RowID, c.Version, *c.After)
 		}
 		if err != nil {
 			return nil, err
 		}
-		setIdentity(change)
 	}
 	for typ, changes := range last {
 		if err := s.SetRows(ctx, typ, changes); err != nil {
@@ -173,16 +172,4 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 		}
 	}
 	return page, nil
-}
-
-// setIdentity sets the columns that a logged row omits.
-func setIdentity(c *model.Change) {
-	switch {
-	case c.Book != nil:
-		c.Book.ID, c.Book.Version = c.RowID, c.Version
-	case c.Genre != nil:
-		c.Genre.ID, c.Genre.Version = c.RowID, c.Version
-	case c.Category != nil:
-		c.Category.ID, c.Category.Version = c.RowID, c.Version
-	}
 }

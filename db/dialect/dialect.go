@@ -51,8 +51,6 @@ type Dialect struct {
 	// deletes nothing. The argument is the maximum number.
 	ForgetChanges []string
 
-	LogColumns []string // columns of the log of changes, as table.column
-
 	Now         string         // current time in the format of created_at
 	ForUpdate   string         // suffix of a SELECT that locks rows against changes and references
 	ForKeyShare string         // suffix of a SELECT that locks rows against deletion

@@ -48,10 +48,6 @@ UNION ALL SELECT tgname || ' ' || encode(tgargs, 'escape') FROM pg_trigger JOIN 
 	SetActor: `SELECT set_config('catalogue.actor', $1, true)`,
 	Members:  `jsonb_each_text`,
 	LogSize:  `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks')`,
-	LogColumns: []string{
-		"changes.seq", "changes.row_id", "changes.version", "changes.xid", "changes.type", "changes.operation", "changes.actor", "changes.old",
-		"ticks.id", "ticks.snapshot", "ticks.at", "ticks.revision",
-	},
 	// The newest tick before the cut stays, as the beginning of the log. Its batch and those before
 	// it go.
 	ForgetChanges: []string{

@@ -80,7 +80,7 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 	}
 	defer store.Close()
 	pool, on := connections(store, fix)
-	if err := checkStep(ctx, store, pool, on.Dialect); err != nil {
+	if err := checkStep(ctx, pool, on.Dialect); err != nil {
 		return nil, err
 	}
 	made, err := madeByMigrations(ctx, pool, on)
@@ -118,7 +118,7 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 }
 
 // checkStep checks that all migrations are applied, because the checks know only that schema.
-func checkStep(ctx context.Context, store *db.Store, pool *sqlx.DB, d *dialect.Dialect) error {
+func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
 	texts, err := schema.Texts(d)
 	if err != nil {
 		return err

@@ -42,11 +42,6 @@ func (s *Schema) verify(ctx context.Context, own bool) error {
 			}
 		}
 	}
-	for _, column := range s.Dialect.LogColumns {
-		if !slices.Contains(names, column) {
-			missing = append(missing, fmt.Errorf("the schema lacks the column %s", column))
-		}
-	}
 	if own && len(missing) == 0 {
 		for i, name := range names {
 			names[i] = strings.Join(strings.Fields(name), " ")

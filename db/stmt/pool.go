@@ -104,7 +104,7 @@ func (p *Pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 
 // QueryContext implements Handle.
 func (p *Pool) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	stmt, err := p.statement(ctx, text)
+	stmt, err := p.statement(ctx, text) //nolint:sqlclosecheck // it stays prepared
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ type Tx struct {
 // QueryContext implements Handle. It uses the prepared statements of the pool.
 func (t Tx) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if stmt := t.Pool.cached(text); stmt != nil {
-		return t.StmtContext(ctx, stmt).QueryContext(ctx, args...)
+		return t.StmtContext(ctx, stmt).QueryContext(ctx, args...) //nolint:sqlclosecheck // the end of the transaction closes it
 	}
 	return t.Tx.QueryContext(ctx, text, args...)
 }

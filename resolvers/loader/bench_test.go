@@ -58,7 +58,7 @@ func BenchmarkLoaders(b *testing.B) {
 							for i := range ids {
 								ids[i] = model.ID((n+i*7)%400 + 1)
 							}
-							if err := way.load(loader.With(ctx, store.Now(ctx), cache, loader.Wait), ids); err != nil {
+							if err := way.load(loader.With(ctx, store.Unchecked(ctx), cache, loader.Wait), ids); err != nil {
 								b.Fatal(err)
 							}
 						}

@@ -184,7 +184,7 @@ func (l *rowLoader[T]) near(ctx context.Context, p *model.Page) (near *model.Pag
 		return p, func() {
 			lists.addSkipTime(positions, p.Offset, time.Since(begun), func(ctx context.Context) {
 				lists.read(ctx, key, positions, func(ctx context.Context) ([]*model.Position, model.Revision, error) {
-					return l.rows(lists.store.Now(ctx)).Positions(ctx, list, positionEvery, maxPositions)
+					return l.rows(lists.store.Unchecked(ctx)).Positions(ctx, list, positionEvery, maxPositions)
 				})
 			})
 		}, nil

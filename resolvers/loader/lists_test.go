@@ -41,12 +41,12 @@ func TestPage(t *testing.T) {
 		must(t, err)
 		var far atomic.Int64
 		ask := func() {
-			ctx := loader.With(t.Context(), store.Now(t.Context()), cache, loader.Wait)
+			ctx := loader.With(t.Context(), store.Unchecked(t.Context()), cache, loader.Wait)
 			rows, err := loader.From(ctx).PageOfBooks(ctx, page, func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 				if p.Offset >= 100 {
 					far.Add(1)
 				}
-				return store.Now(ctx).Books.Page(ctx, p)
+				return store.Unchecked(ctx).Books.Page(ctx, p)
 			})
 			if err != nil || rows[0].ID != books[offset].ID {
 				t.Errorf("%v, %v", rows, err)

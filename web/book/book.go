@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/web/view"
@@ -36,15 +35,6 @@ type book struct {
 
 // Cloth returns the CSS classes of the binding's colour.
 func (b *book) Cloth() string { return view.Cloth(b.GenreID, b.ID) }
-
-// Authors returns the names in Author.
-func (b *book) Authors() []string {
-	authors := strings.Split(b.Author, ",")
-	for i, name := range authors {
-		authors[i] = strings.TrimSpace(name)
-	}
-	return slices.DeleteFunc(authors, func(name string) bool { return name == "" })
-}
 
 // Neighbours returns up to six other books of its genre.
 func (b *book) Neighbours() []*book {

@@ -4,11 +4,12 @@ import (
 	"net/url"
 	"strings"
 
+	"library-catalogue/graph/model/author"
 	"library-catalogue/graph/model/citation"
 )
 
-// Names returns the names of the authors.
-func (b *wholeBook) Names() []citation.Name { return citation.Names(b.Author) }
+// Names returns the persons and institutions in the author.
+func (b *wholeBook) Names() []author.Person { return author.Parse(b.Author) }
 
 // SlashedDate returns the day of publication like 1937/09/21.
 func (b *wholeBook) SlashedDate() string { return strings.ReplaceAll(b.PublishedAt, "-", "/") }
@@ -24,7 +25,7 @@ func (b *wholeBook) LinkedData() map[string]any {
 		if name.Institution {
 			kind = "Organization"
 		}
-		authors = append(authors, map[string]string{"@type": kind, "name": name.Text})
+		authors = append(authors, map[string]string{"@type": kind, "name": name.String()})
 	}
 	data := map[string]any{
 		"@context": "https://schema.org", "@type": "Book", "name": b.Name, "author": authors,
@@ -46,7 +47,7 @@ func (b *wholeBook) ContextObject() string {
 		"rft.btitle": {b.Name}, "rft.date": {b.PublishedAt},
 	}
 	for _, name := range b.Names() {
-		values.Add("rft.au", name.Sorted())
+		values.Add("rft.au", name.Inverted())
 	}
 	return strings.ReplaceAll(values.Encode(), "+", "%20")
 }

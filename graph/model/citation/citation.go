@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/author"
 )
 
 // Format is a format of citations. A file is Begin, the books with Separator between them, and End.
@@ -48,9 +49,9 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []byte {
 	dst = fmt.Appendf(dst, "@book{%s,\n", key(b))
 	var names []string
-	for _, name := range Names(b.Author) {
+	for _, name := range author.Parse(b.Author) {
 		if name.Family == "" {
-			names = append(names, "{"+latex(name.Text)+"}")
+			names = append(names, "{"+latex(name.Literal)+"}")
 			continue
 		}
 		parts := []string{strings.TrimSpace(name.Particle + " " + name.Family), name.Suffix, name.Given}
@@ -99,8 +100,8 @@ func appendRIS(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 	line := func(tag, value string) { dst = fmt.Appendf(dst, "%s  - %s\r\n", tag, value) }
 	line("TY", "BOOK")
 	line("ID", key(b))
-	for _, name := range Names(b.Author) {
-		line("AU", name.Sorted())
+	for _, name := range author.Parse(b.Author) {
+		line("AU", oneLine(name.Inverted()))
 	}
 	line("TI", oneLine(b.Name))
 	line("PY", b.PublishedAt.String()[:4])
@@ -116,26 +117,26 @@ func appendRIS(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 
 // appendCSL appends an item of CSL-JSON.
 func appendCSL(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []byte {
-	type author struct {
+	type agent struct {
 		Family   string `json:"family,omitempty"`
 		Given    string `json:"given,omitempty"`
 		Particle string `json:"non-dropping-particle,omitempty"`
 		Suffix   string `json:"suffix,omitempty"`
 		Literal  string `json:"literal,omitempty"`
 	}
-	var authors []author
-	for _, name := range Names(b.Author) {
+	var authors []agent
+	for _, name := range author.Parse(b.Author) {
 		if name.Family == "" {
-			authors = append(authors, author{Literal: name.Text})
+			authors = append(authors, agent{Literal: name.Literal})
 		} else {
-			authors = append(authors, author{name.Family, name.Given, name.Particle, name.Suffix, ""})
+			authors = append(authors, agent{name.Family, name.Given, name.Particle, name.Suffix, ""})
 		}
 	}
 	item, err := json.Marshal(struct {
 		ID       string              `json:"id"`
 		Type     string              `json:"type"`
 		Title    string              `json:"title"`
-		Author   []author            `json:"author,omitempty"`
+		Author   []agent             `json:"author,omitempty"`
 		Issued   map[string][][3]int `json:"issued"`
 		Pages    int                 `json:"number-of-pages"`
 		Keyword  string              `json:"keyword"`

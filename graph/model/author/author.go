@@ -1,0 +1,85 @@
+// Package author reads the persons and institutions in the author of a book, and prints them. One grammar serves
+// imports, citations and pages:
+//
+//  1. Full-width and Arabic signs count as "," ";" "/" and "&". Brackets go, with the fuller form or the role in them.
+//  2. ";" separates. Without it "/", " & " and " and " do, unless a name next to them has an institution's word.
+//  3. Years, roles, "et al." and cataloguers' signs at the end of a part go. Suffixes such as Jr. or Inc. belong to
+//     the part before them.
+//  4. A comma inverts in a text with ";" and where the caller knows that names are inverted (MARC, ReadColumn). Else it
+//     inverts if each second part has only initials (Smith, J., Doe, R.), or if it is the only one, has one word
+//     before it (Le Guin has one word and a particle), and has after it one word, words that end in an initial
+//     or a particle, or words with a suffix or years set off (King, Martin Luther, Jr.).
+//  5. All other commas separate.
+//  6. Institutions, and names in Han, kana or hangul, are never inverted or split into parts.
+package author
+
+import (
+	"slices"
+	"strings"
+
+	"library-catalogue/graph/model/collate"
+)
+
+// Person is the name of a person or an institution. It has either a Family and a Given name or a Literal.
+type Person struct {
+	Given    string
+	Particle string // of the family name, in lower case: van, de la
+	Family   string
+	Suffix   string
+	Literal  string // a name without parts: of an institution, of one word, or in Han, kana or hangul
+	// Institution is true if the Literal has a word such as Institute or Inc.
+	Institution bool
+}
+
+// String returns the name as it is spoken: Ludwig van Beethoven, Kurt Vonnegut Jr.
+func (p Person) String() string {
+	return joined(p.Given, p.Particle, p.Family, p.Suffix, p.Literal)
+}
+
+// Inverted returns the name with the family name first: van Beethoven, Ludwig. A Literal stays.
+func (p Person) Inverted() string {
+	if p.Family == "" {
+		return p.Literal
+	}
+	inverted := joined(p.Particle, p.Family) + ", " + p.Given
+	if p.Suffix != "" {
+		inverted += ", " + p.Suffix
+	}
+	return inverted
+}
+
+// joined joins the texts that are not empty by spaces.
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), " ")
+}
+
+// Parse returns the persons in the author of a book. It returns nil for a text without a name.
+func Parse(text string) []Person { return read(text, plain).persons }
+
+// Join returns the names as one text, which Parse reads as the same names: "Ann One, Bob Two". The separator is a
+// semicolon where a comma would be read in another way: "Plato; Aristotle".
+func Join(persons []Person) string {
+	names := names(persons)
+	text := strings.Join(names, ", ")
+	switch {
+	case slices.Equal(namesIn(text), names):
+		return text
+	case len(names) == 1:
+		return text + ";"
+	}
+	return strings.Join(names, "; ")
+}
+
+// Key returns a text that is equal for authors with the same names in the same order, inverted or not, without regard
+// to case and accents.
+func Key(text string) string { return collate.Fold(strings.Join(namesIn(text), "; ")) }
+
+func namesIn(text string) []string { return names(Parse(text)) }
+
+func names(persons []Person) []string {
+	names := make([]string, len(persons))
+	for i, p := range persons {
+		names[i] = p.String()
+	}
+	return names
+}
