@@ -35,7 +35,7 @@ const joined = 1 << 20
 // chooser finds the columns of the fields.
 type chooser struct {
 	header   []string
-	profiles []*survey.Profile // by column; nil: only the names are known
+	profiles []*survey.Profile // of the first columns; nil: only the names are known
 	options  Options
 
 	found      columns
@@ -107,7 +107,7 @@ func (c *chooser) named(name string) (found []int) {
 	}
 	if first, last, ok := strings.Cut(name, "+"); ok {
 		given, family := c.named(first), c.named(last)
-		if given != nil && family != nil {
+		if given != nil && family != nil && given[0] < joined && family[0] < joined { // of three none is meant
 			return []int{c.join(given[0], family[0])}
 		}
 	}
@@ -130,7 +130,7 @@ func (c *chooser) points(i int, field string) (name, cells int) {
 
 // refuted reports whether a column's cells are no values of a field. A single cell refutes no usual name.
 func (c *chooser) refuted(i int, field string, isUsual bool) bool {
-	return c.profiles != nil && c.profiles[i].Refutes(field) && !(isUsual && c.profiles[i].Filled == 1)
+	return i < len(c.profiles) && c.profiles[i].Refutes(field) && !(isUsual && c.profiles[i].Filled == 1)
 }
 
 // isRequired reports whether a field needs a column.
@@ -208,6 +208,9 @@ func (c *chooser) guess() {
 func (c *chooser) joinHalves(used map[int]bool) {
 	half := map[survey.Half]int{}
 	for i, name := range c.header {
+		if len(name) > maxRankedName || i >= maxRanked {
+			continue
+		}
 		h := survey.HalfOf(name)
 		if _, has := half[h]; !has && !c.refuted(i, author, false) && (!used[i] || slices.Contains(c.found[author], i)) {
 			half[h] = i

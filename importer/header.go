@@ -27,12 +27,17 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	if f.isRejects(ctx) {
 		f.options.Format, f.options.HeaderRow, f.options.Delimiter = source.FormatCSV, 1, ','
 	}
+	if f.options.Sheet != "" && !f.IsSpreadsheet() && !f.isRejects(ctx) {
+		return errors.New("the sheet option applies to spreadsheets only, and the file is none: leave it out")
+	}
 	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
 		return err
 	}
 	switch isCSV := f.format.Name == source.CSV; {
 	case !isCSV && f.options.Delimiter != 0:
 		return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
+	case !isCSV && f.options.NoHeader:
+		return fmt.Errorf("the no header option applies to CSV and spreadsheets only, and the file is %s", f.Kind())
 	case !isCSV && f.options.HeaderRow != 0:
 		return fmt.Errorf("the header row option applies to CSV and spreadsheets only, and the file is %s", f.Kind())
 	}
@@ -101,7 +106,7 @@ func (f *File) hasNoHeader() bool {
 		if slices.ContainsFunc(model.ImportFields, func(field string) bool { return survey.NamePoints(name, field) != 0 }) {
 			return false
 		}
-		isTyped = isTyped || survey.IsTyped(name, f.options.LastYear) && (f.profiles[i].IsTyped() || f.profiles[i].Filled == 0)
+		isTyped = isTyped || survey.IsTyped(name, f.options.LastYear) && i < len(f.profiles) && (f.profiles[i].IsTyped() || f.profiles[i].Filled == 0)
 	}
 	return isTyped
 }
@@ -111,7 +116,7 @@ const sampledRows = 1000
 
 // choose finds the columns of the fields by their names and the cells of the first rows.
 func (f *File) choose(ctx context.Context) error {
-	f.profiles = make([]*survey.Profile, len(f.Header))
+	f.profiles = make([]*survey.Profile, min(len(f.Header), maxRanked))
 	for i := range f.profiles {
 		f.profiles[i] = &survey.Profile{}
 	}

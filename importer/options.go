@@ -88,8 +88,10 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 	}
 	if text := one("no_header"); text != "" {
 		var err error
-		if o.NoHeader, err = strconv.ParseBool(text); err != nil || o.NoHeader && o.HeaderRow > 0 {
-			invalid["no_header"] = "must be true or false, and false with header_row"
+		if o.NoHeader, err = strconv.ParseBool(text); err != nil {
+			invalid["no_header"] = "must be true or false"
+		} else if o.NoHeader && o.HeaderRow > 0 {
+			invalid["no_header"] = "cannot be set together with the header row"
 		}
 	}
 	return o, invalid

@@ -84,6 +84,8 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		return f, errors.New("the file is not a spreadsheet (.xlsx): set the format option to auto")
 	case isSheet && o.Delimiter != 0:
 		return f, fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
+	case isSheet && o.Encoding != "":
+		return f, fmt.Errorf("the encoding option applies to texts only, and the file is %s: leave it out", f.Kind())
 	case isSheet: // it was converted, and begins with the header
 		f.options.Format, f.options.Delimiter, f.options.HeaderRow = source.FormatCSV, ',', 1
 	}

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // TestGuessCharset encodes lists of several languages. A guess is the right one and sure, or not sure with the right
@@ -52,5 +54,24 @@ func TestGuessCharset(t *testing.T) {
 	}
 	if guesses, isSure := guessCharset([]byte("\xca,1\n")); isSure || len(guesses) == 0 {
 		t.Errorf("one letter: %v, sure", guesses)
+	}
+}
+
+// TestLostBytes decodes bytes that an encoding does not have, at the ends of buffers too. They stay broken.
+func TestLostBytes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ in, want string }{
+		"Shift_JIS":    {"A\xff\x80", "A\xff\xff"},
+		"GB18030":      {"A\xff,\xc4\xe3", "A\xff,你"},
+		"Windows-1252": {"A\x81\x80", "A\xff€"},
+		"Windows-1253": {"\xe1\xff", "α\xff"},
+	} {
+		for _, before := range []int{0, 4094, 4095, 4096} {
+			text := strings.Repeat("x", before)
+			got, err := io.ReadAll(charsetNamed(name).decode(iotest.OneByteReader(strings.NewReader(text + test.in))))
+			if err != nil || string(got) != text+test.want {
+				t.Errorf("%s after %d bytes: %q, %v", name, before, got[before:], err)
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Windows1252 is the name of the encoding of Western Europe.
@@ -22,12 +23,40 @@ var (
 	utf16Big    = charset{name: "UTF-16", encoding: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
 )
 
-// decode returns the text in UTF-8.
+// decode returns the text in UTF-8. Bytes that the encoding does not have become the byte 0xFF, so that their rows are
+// refused as broken UTF-8 is.
 func (c charset) decode(in io.Reader) io.Reader {
 	if c.encoding == nil {
 		return in
 	}
-	return c.encoding.NewDecoder().Reader(in)
+	return transform.NewReader(in, transform.Chain(c.encoding.NewDecoder(), refusal{isUTF16: c.name == utf16Big.name}))
+}
+
+// refusal replaces characters that decoders write for bytes without a meaning by the byte 0xFF.
+type refusal struct {
+	transform.NopResetter
+	isUTF16 bool // which has the control characters from U+0080
+}
+
+// Transform implements transform.Transformer.
+func (t refusal) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		if !atEOF && !utf8.FullRune(src[nSrc:]) {
+			return nDst, nSrc, transform.ErrShortSrc
+		}
+		r, size := utf8.DecodeRune(src[nSrc:])
+		if nDst+size > len(dst) {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		if r == utf8.RuneError || r >= 0x80 && r < 0xA0 && !t.isUTF16 {
+			dst[nDst] = 0xFF
+			nDst++
+		} else {
+			nDst += copy(dst[nDst:], src[nSrc:nSrc+size])
+		}
+		nSrc += size
+	}
+	return nDst, nSrc, nil
 }
 
 // findCharset reads a file to its end and detects its encoding:

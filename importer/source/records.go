@@ -54,8 +54,10 @@ func (r *Record) flatten(text []byte) {
 			r.Values[name] = model.Text(flat)
 			continue
 		}
-		delete(r.Values, name)
-		r.flattenMembers(name, raw, 1)
+		before := len(r.Values)
+		if r.flattenMembers(name, raw, 1); len(r.Values) > before {
+			delete(r.Values, name)
+		}
 	}
 }
 

@@ -25,6 +25,9 @@ type sheetText struct {
 	start, end int64
 }
 
+// maxNamed is the maximum number of sheets in an error.
+const maxNamed = 20
+
 // endSheet adds the sheet whose CSV has been written since start, if it has rows.
 func (b *workbook) endSheet(name string, start int64, w *rowWriter) {
 	if b.written > start {
@@ -45,8 +48,11 @@ func (b *workbook) chooseSheets() (sheets Sheets, text *io.SectionReader, err er
 	}
 	if best < 0 {
 		var names []string
-		for _, s := range b.sheets {
-			names = append(names, strconv.Quote(s.name))
+		for _, s := range b.sheets[:min(len(b.sheets), maxNamed)] {
+			names = append(names, fmt.Sprintf("%.60q", s.name))
+		}
+		if n := len(b.sheets) - maxNamed; n > 0 {
+			names = append(names, strconv.Itoa(n)+" more")
 		}
 		return sheets, nil, fmt.Errorf("the spreadsheet has no sheet %q with rows. It has: %s", b.header.Sheet, strings.Join(names, ", "))
 	}

@@ -30,7 +30,9 @@ const NoDate = "0101-01-01"
 var none = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|unknown|undated|[nsb]\. ?[adfr]\.|nd|o\. ?j\.)[\])]?$`)
 
 // IsNone reports whether a cell stands for no date or number. 1/0/1900 is a zero that Excel shows as a date.
-func IsNone(text string) bool { return none.MatchString(text) || strings.HasPrefix(text, "1/0/1900") }
+func IsNone(text string) bool {
+	return len(text) <= maxValue && none.MatchString(text) || strings.HasPrefix(text, "1/0/1900")
+}
 
 // IsNoDate reports whether a cell stands for no date, such as 0000-00-00 00:00:00.
 func IsNoDate(text string) bool { return IsNone(text) || strings.Trim(text, "0-/.:T ") == "" }
@@ -147,6 +149,9 @@ func numericDate(parts []datePart) (first, second int, ok bool) {
 // ParseDate parses a date. A missing month or day is the first. order chooses the month of two numbers. A year
 // of two digits is within the hundred years up to lastYear. layout names the notation.
 func ParseDate(text, order string, lastYear int) (day model.Date, layout string, ok bool) {
+	if len(text) > maxValue {
+		return model.Date{}, "", false
+	}
 	text = Plain(text)
 	parts := dateParts(text)
 	year, month, date := datePart{}, datePart{number: 1}, datePart{number: 1}
@@ -254,6 +259,9 @@ func isDate(text string, parts []datePart, lastYear int) bool {
 
 // Add counts a cell.
 func (s *DateSurvey) Add(row int, text string, lastYear int) {
+	if len(text) > maxValue {
+		return
+	}
 	text = Plain(text)
 	parts := dateParts(text)
 	if len(parts) == 1 && parts[0].isYear() && parts[0].number <= lastYear {

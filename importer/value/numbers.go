@@ -59,6 +59,9 @@ func (s *AmountSurvey) Comma() (comma, isClear bool) {
 // ParseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is
 // the decimal separator of ambiguous amounts like 1,299.
 func ParseAmount(text string, comma bool) (plain string, ok bool) {
+	if len(text) > maxValue {
+		return "", false
+	}
 	text = Plain(text)
 	if _, ok := model.ParseCents(text); ok && !(comma && strings.Contains(text, ".")) {
 		return text, true
@@ -93,6 +96,9 @@ var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]
 
 // bareNumber removes the currency from an amount.
 func bareNumber(text string) (number string, ok bool) {
+	if len(text) > maxValue {
+		return "", false
+	}
 	if strings.Trim(text, "0123456789.,") == "" {
 		return text, text != ""
 	}
@@ -106,6 +112,9 @@ func bareNumber(text string) (number string, ok bool) {
 // ParsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
 // spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm".
 func ParsePages(text string) (plain string, ok bool) {
+	if len(text) > maxValue {
+		return "", false
+	}
 	text = Plain(text)
 	if _, err := strconv.Atoi(text); err == nil {
 		return text, true

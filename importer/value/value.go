@@ -10,6 +10,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// Maximum bytes of a cell that may be a number or a date, and of one that may be a list. Longer ones would take seconds.
+const (
+	maxValue = 1 << 10
+	maxList  = 64 << 10
+)
+
 // formulaError matches a cell whose formula failed.
 var formulaError = regexp.MustCompile(`^#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|SPILL!|CALC!)$`)
 
@@ -67,7 +73,7 @@ var (
 
 // ParseList joins the texts of a cell that is a list: ['Ann One', 'Bob Two'] becomes Ann One, Bob Two.
 func ParseList(text string) (joined string, ok bool) {
-	if len(text) < 4 || text[0] != '[' && text[0] != '{' || !list.MatchString(text) {
+	if len(text) < 4 || len(text) > maxList || text[0] != '[' && text[0] != '{' || !list.MatchString(text) {
 		return "", false
 	}
 	var items []string
@@ -79,13 +85,14 @@ func ParseList(text string) (joined string, ok bool) {
 	return strings.Join(items, ", "), len(items) > 0
 }
 
-// cardEnd matches the signs that end the fields of catalogue cards (ISBD): "The red river /" and "Miller, Anna,".
-var cardEnd = regexp.MustCompile(`(?:\s+[/:;=]|,)\s*$`)
-
-// TrimCard returns a text without the sign at its end that leads to the next field of a catalogue card.
+// TrimCard returns a text without the sign at its end that leads to the next field of a catalogue card (ISBD): of "The red
+// river /" and "Miller, Anna,".
 func TrimCard(text string) string {
-	if strings.TrimRight(text, " /:;=,") == "" {
-		return text
+	end := strings.TrimRight(text, " ")
+	plain := strings.TrimRight(strings.TrimRight(end, "/:;=,"), " ")
+	isSign := len(end)-len(plain) > 1 && len(end)-len(strings.TrimRight(end, "/:;=")) == 1 && end[len(end)-2] == ' '
+	if plain != "" && (isSign || end == plain+",") {
+		return plain
 	}
-	return cardEnd.ReplaceAllString(text, "")
+	return text
 }

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"strings"
 	"testing"
 
 	"library-catalogue/graph/model"
@@ -144,4 +145,31 @@ func FuzzCells(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLongCells reads cells of 1 MiB, which are no values, without a search in them.
+func TestLongCells(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("1 ", 1<<19), strings.Repeat("mon ", 1<<18), "['" + strings.Repeat("a','", 1<<18) + "a']"} {
+		_, isPages := ParsePages(text)
+		_, isAmount := ParseAmount(text, true)
+		_, _, isDate := ParseDate(text, DatesDMY, 2027)
+		_, isList := ParseList(text)
+		if isPages || isAmount || isDate || isList {
+			t.Errorf("%.9s…: pages %v, amount %v, date %v, list %v", text, isPages, isAmount, isDate, isList)
+		}
+	}
+}
+
+// TestTrimCard removes the signs at the end of the fields of catalogue cards.
+func TestTrimCard(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"The red river /": "The red river", "Bread and salt : ": "Bread and salt", "Miller, Anna,": "Miller, Anna", "Water =": "Water",
+		"Either/Or": "Either/Or", "AC/": "AC/", "/": "/", "Who?": "Who?", "A, B": "A, B",
+	} {
+		if got := TrimCard(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
 }
