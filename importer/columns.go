@@ -69,9 +69,40 @@ func (c *chooser) choose() {
 	c.findCandidates()
 }
 
-// named returns the columns with a name, in order. Name#2 is the second of several, #3 the third column of all, and
-// First+Last the join of two.
-func (c *chooser) named(name string) (found []int) {
+// named returns the columns with a name, in order; First+Last is the join of two.
+func (c *chooser) named(name string) []int {
+	if found := c.single(name); found != nil {
+		return found
+	}
+	if first, last, ok := strings.Cut(name, "+"); ok {
+		if given, family := c.single(first), c.single(last); given != nil && family != nil {
+			return []int{c.join(given[0], family[0])}
+		}
+	}
+	return nil
+}
+
+// single returns the columns of the file with a name, in order. Name#2 is the second of several, and #3 the third of all.
+func (c *chooser) single(name string) []int {
+	if found := c.equal(name); found != nil {
+		return found
+	}
+	of, digits, ok := strings.Cut(name, "#")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 {
+		return nil
+	}
+	if of == "" && n <= len(c.header) {
+		return []int{n - 1}
+	}
+	if all := c.equal(of); n <= len(all) {
+		return all[n-1 : n]
+	}
+	return nil
+}
+
+// equal returns the columns whose names are equal, or else equal without case, accents, spaces and punctuation.
+func (c *chooser) equal(name string) (found []int) {
 	if name == "" {
 		return nil
 	}
@@ -87,28 +118,6 @@ func (c *chooser) named(name string) (found []int) {
 		}
 		if found != nil {
 			return found
-		}
-	}
-	if of, digits, ok := strings.Cut(name, "#"); ok {
-		n, err := strconv.Atoi(digits)
-		all := c.named(of)
-		if of == "" {
-			all = slices.Collect(func(yield func(int) bool) {
-				for i := range c.header {
-					if !yield(i) {
-						return
-					}
-				}
-			})
-		}
-		if err == nil && n >= 1 && n <= len(all) {
-			return all[n-1 : n]
-		}
-	}
-	if first, last, ok := strings.Cut(name, "+"); ok {
-		given, family := c.named(first), c.named(last)
-		if given != nil && family != nil && given[0] < joined && family[0] < joined { // of three none is meant
-			return []int{c.join(given[0], family[0])}
 		}
 	}
 	return nil
