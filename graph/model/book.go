@@ -30,7 +30,6 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		Name: "name", Max: maxText, Use: everywhere,
 		Spellings: strings.Fields(`
 			title booktitle bookname book maintitle 245a 200a
-			titel buchtitel titre titulo titolo tittel tytul nazev naslov cim nimeke название заглавие
 		`),
 	}, textCodec,
 		func(b *Book) *string { return &b.Name },
@@ -40,8 +39,6 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		Name: "description", Max: maxDescription, Use: Filterable | InREST | InFile | OnDemand,
 		Spellings: strings.Fields(`
 			summary synopsis blurb abstract abstractnote overview about comments 520a 330a
-			beschreibung zusammenfassung klappentext inhalt resume descripcion sinopsis descricao sinopse
-			descrizione trama omschrijving beskrivning beskrivelse opis описание аннотация
 		`),
 	}, textCodec,
 		func(b *Book) **string { return &b.Description },
@@ -52,10 +49,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		Spellings: strings.Fields(`
 			numpages numberofpages noofpages pagecount pagescount numberofpagesmedian pagination extent 300a 215a
 			physicaldescription
-			seiten seitenzahl seitenanzahl anzahlseiten umfang nombredepages nbpages nbdepages paginas
-			numerodepaginas numpaginas pagine numerodipagine numeropagine aantalpaginas antalsidor sidor
-			antalsider sider sidetall sivumaara liczbastron pocetstran oldalszam страниц количествостраниц
-			страницы
+			umfang
 		`),
 	}, intCodec,
 		func(b *Book) *int { return &b.Pages },
@@ -68,13 +62,6 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 			published originalpublicationdate originalpublicationyear publicationyear yearofpublication
 			yearpublished publishedyear firstpublishyear firstpublished dateofpublicationdistributionetc 260c 264c 210d 214d issued
 			year date copyrightdate copyrightyear
-			erscheinungsdatum erscheinungsjahr veroffentlichungsdatum veroffentlichungsjahr veroffentlicht
-			publikationsjahr jahr datum datedepublication datedeparution anneedepublication anneedeparution
-			parution annee fechadepublicacion fechapublicacion anodepublicacion anopublicacion fecha ano
-			datadepublicacao anodepublicacao datadipubblicazione datapubblicazione annodipubblicazione
-			annopubblicazione anno verschijningsdatum verschijningsjaar publicatiejaar jaarvanuitgave jaar
-			utgivningsdatum utgivningsar udgivelsesdato udgivelsesar utgivelsesdato utgivelsesar julkaisuvuosi
-			datawydania rokwydania rokvydani rok kiadaseve датаиздания годиздания год
 		`), Fallbacks: []string{"data"},
 	}, dateCodec,
 		func(b *Book) *Date { return &b.PublishedAt },
@@ -84,9 +71,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		Name: "author", Max: maxText, Use: everywhere, OrderAfter: "name",
 		Spellings: strings.Fields(`
 			authors authorname authornames primaryauthor mainauthor writer writers creator creators personalname
-			mainentrypersonalname 100a 700a statementofresponsibility bystatement authorsort
-			autor autoren autorin verfasser auteur auteurs autores autore autori schrijver schrijvers forfatter
-			forfattare kirjailija tekija autorzy szerzo автор авторы contributions
+			mainentrypersonalname 100a 700a statementofresponsibility bystatement authorsort contributions
 		`),
 	}, textCodec,
 		func(b *Book) *string { return &b.Author },
@@ -96,7 +81,6 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
 		Spellings: strings.Fields(`
 			listprice coverprice retailprice unitprice cost replacementprice
-			preis ladenpreis verkaufspreis prix precio pvp preco prezzo prijs pris hinta cena цена
 		`), Fallbacks: strings.Fields(`purchaseprice pricepaid kaufpreis`),
 	}, centsCodec,
 		func(b *Book) *Cents { return &b.Price },

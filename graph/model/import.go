@@ -9,10 +9,9 @@ import (
 var fileFields = append(slices.DeleteFunc(infos(BookFields), func(f FieldInfo) bool { return !f.Is(InFile) }),
 	FieldInfo{Key: "genre", Label: "Genre", Max: maxText, Spellings: strings.Fields(`
 		genres subject topic topics topicalterm topicaltermorgeographicnameentryelement 655a 650a 606a
-		gattung sachgebiet systematik thema genero generos genere generi tema materia materias seccion onderwerp amne emne gatunek zanr жанр тематика
 	`), Fallbacks: strings.Fields(`subjects tags manualtags schlagworter schlagworte moods`)},
 	FieldInfo{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: strings.Fields(`
-		categories category1 kategorie kategorien categorie categoria categorias kategori kategoria категория
+		categories category1
 	`)},
 )
 

@@ -109,3 +109,17 @@ func FuzzProfile(f *testing.F) {
 		HalfOf(b)
 	})
 }
+
+// TestMarks: inventory numbers and shelf marks are no texts and no prices.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	var p Profile
+	for _, cell := range []string{"A3", "B1", "INV-0042", "B-104", "C 12"} {
+		p.Add(cell, 2027)
+	}
+	for _, field := range model.ImportFields {
+		if points := p.Points(field); points >= 0 {
+			t.Errorf("%s: %d points", field, points)
+		}
+	}
+}

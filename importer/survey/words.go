@@ -28,7 +28,7 @@ var words = map[string]wordList{
 	`),
 	"published_at": newWordList(`
 		year* yr date* dated published publication* publish* pub issued copyright* erschein* veroffentlich* jahr* datum*
-		*jahr *datum *jaar *arstal *arsta *utgivningsar *vuosi *eve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
+		*jahr *jaar *arstal *arsta *utgivningsar *vuosi *eve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
 		jaar* verschen* uitgavejaar* utgivning* utgivels* udgivels* ar arstal julkaisu* vuosi* rok* wydania wydano vydani* vydano leto letnik
 		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tahun* terbit* nam
 		出版年* 出版时间* 出版日期* 出版日* 年份* 发行日期* 發行年* 発行年* 発行日* 発売日* 刊行年* 출판일 출간일 발행일 출판년* 발행년* 연도 ปีที่พิมพ์ ปี*
@@ -73,7 +73,7 @@ var words = map[string]wordList{
 		illustrat* ilustra* narrator* reader* publishers countr* pais* paese pays land drzava* zeme* kraj* ulke* 国家* 国籍* nationalit* gender* sex born birth* geburt* sterbe* death* died geboren* birthday
 		rating* rate rated review* vote* score* star stars stelle bewertung* note notes* puntua* valora* avalia* nota valut* ocen* hodnocen* beoordeling* betyg* puan* 评分* 評分* 評価* 평점* like* download* popular* rank* position* bestsell* sales sold orders
 		stock copies copy bestand exemplar* zaloga* zalogi stok* 库存* 在庫* 재고*
-		added add* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
+		added add* ajout* kauf* leih* ausleih* ruckgab* eingang* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
 		format* binding* einband* 装帧* 判型*
 		size* height* width* weight* dimension* gewicht* format age ages alter edad idade eta leeftijd wiek vek starost 年龄*
 		shelf* shelves bookshel* regal* standort* location* ort place* lieu lugar* luogo* plaats* kraj mesto misto 出版地* place location* volume* vol band tome tomo deel zvezek svazek tom cilt* 卷* 巻*
