@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"strings"
@@ -117,7 +118,9 @@ func (s *Store) openReplicas() (err error) {
 	}
 	vectors := sharedRead(s, func(ctx context.Context) (v replica.Vector, err error) {
 		err = s.run(ctx, nil, false, func(h stmt.Handle) (err error) {
-			v, _, err = replica.ReadVector(ctx, h)
+			v, _, err = replica.ReadVector(ctx, func(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+				return stmt.Query(ctx, h, text, args...)
+			})
 			return err
 		})
 		return v, err
@@ -146,7 +149,7 @@ func (s *Store) readReplica(ctx context.Context, fn func(context.Context, *Snaps
 	if opened == nil {
 		return false, nil
 	}
-	t := &tx{handle: opened.Tx, readOnly: true, replica: true}
+	t := &tx{handle: stmt.Direct(opened.Tx), readOnly: true, replica: true}
 	defer func() {
 		t.mu.Lock() // no statement of fn may run when the transaction ends
 		defer t.mu.Unlock()

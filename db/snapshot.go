@@ -292,9 +292,12 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 			return fault.Translate(sql.ErrTxDone)
 		}
 		at = model.NoRevision
-		rows, err := h.QueryContext(ctx, q.text, q.args...)
+		statement, err := h.Statement(ctx, q.text)
 		if err == nil {
-			err = scanAll(rows, &at, scan())
+			var rows *sql.Rows
+			if rows, err = statement.QueryContext(ctx, q.args...); err == nil {
+				err = scanAll(rows, &at, scan())
+			}
 		}
 		if err = fault.Translate(err); err == nil {
 			break

@@ -28,7 +28,7 @@ CASE WHEN old_secret_until > ` + h.store.dialect.Now + ` THEN old_secret END`
 func (h Webhooks) rows(ctx context.Context, write bool, text string, args ...any) (found []*model.Webhook, err error) {
 	err = h.store.run(ctx, txOf(ctx), write, func(on stmt.Handle) error {
 		found = nil
-		rows, err := on.QueryContext(ctx, text, args...)
+		rows, err := stmt.Query(ctx, on, text, args...)
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (c *cursor) open(ctx context.Context) error {
 func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
 	return c.store.run(ctx, c.tx, false, func(h stmt.Handle) (err error) {
 		if c.rows == nil {
-			if c.rows, err = h.QueryContext(ctx, c.text, c.args...); err != nil { //nolint:rowserrcheck // read below
+			if c.rows, err = stmt.Query(ctx, h, c.text, c.args...); err != nil { //nolint:rowserrcheck // read below
 				return err
 			}
 		}

@@ -40,7 +40,7 @@ func (set *Set) probe(ctx context.Context, server *sql.DB) (p probed, err error)
 CAST(pg_postmaster_start_time() AS text), (` + set.Schema + `) FROM pg_control_system()`
 	err = server.QueryRowContext(ctx, text).Scan(&p.standby, &p.feedback, &p.cluster, &p.started, &p.schema)
 	if err == nil {
-		p.vector, _, err = ReadVector(ctx, server)
+		p.vector, _, err = ReadVector(ctx, server.QueryContext)
 	}
 	return p, err
 }

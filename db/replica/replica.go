@@ -267,7 +267,7 @@ func (set *Set) begin(ctx context.Context, r *replica) *Tx {
 	t.stop = task.OnDone(life, func() { t.cancel(model.ErrSnapshotChanged) })
 	done := set.Start(t.Context, func() (err error) { // lib/pq may return later than the context ends
 		if t.Tx, err = r.pool.BeginTxx(t.Context, set.Snapshot); err == nil {
-			t.vector, t.Revision, err = ReadVector(t.Context, t.Tx)
+			t.vector, t.Revision, err = ReadVector(t.Context, t.Tx.QueryContext)
 		}
 		return err
 	})

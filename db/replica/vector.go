@@ -29,10 +29,8 @@ func (v Vector) sum() (sum int64) {
 }
 
 // ReadVector reads the vector and the revision of a snapshot.
-func ReadVector(ctx context.Context, from interface {
-	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
-}) (v Vector, at model.Revision, err error) {
-	rows, err := from.QueryContext(ctx, `SELECT slot, n, reference FROM revision WHERE n > 0`)
+func ReadVector(ctx context.Context, query func(ctx context.Context, text string, args ...any) (*sql.Rows, error)) (v Vector, at model.Revision, err error) {
+	rows, err := query(ctx, `SELECT slot, n, reference FROM revision WHERE n > 0`)
 	if err != nil {
 		return nil, at, err
 	}

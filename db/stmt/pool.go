@@ -21,8 +21,39 @@ import (
 
 // Handle runs statements: a pool or a transaction.
 type Handle interface {
+	// Statement returns the statement of a text, prepared or not. It needs no Close.
+	Statement(ctx context.Context, text string) (Statement, error)
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+}
+
+// Statement is a statement that returns rows, such as an *sql.Stmt.
+type Statement interface {
+	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
+}
+
+// queryer runs texts: an *sqlx.DB or an *sqlx.Tx.
+type queryer interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+}
+
+// Direct returns a Handle that runs statements unprepared.
+func Direct(on queryer) Handle { return direct{on} }
+
+type direct struct{ queryer }
+
+func (d direct) Statement(_ context.Context, text string) (Statement, error) {
+	return unprepared{d.queryer, text}, nil
+}
+
+// unprepared is a Statement.
+type unprepared struct {
+	on   queryer
+	text string
+}
+
+func (s unprepared) QueryContext(ctx context.Context, args ...any) (*sql.Rows, error) {
+	return s.on.QueryContext(ctx, s.text, args...)
 }
 
 // Pool is a connection pool that prepares statements. Transactions use the prepared statements too.
@@ -104,16 +135,13 @@ func (p *Pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-// QueryContext implements Handle.
-func (p *Pool) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+// Statement implements Handle.
+func (p *Pool) Statement(ctx context.Context, text string) (Statement, error) {
 	stmt, err := p.statement(ctx, text) //nolint:sqlclosecheck // it stays prepared
-	if err != nil {
-		return nil, err
-	}
 	if stmt == nil {
-		return p.DB.QueryContext(ctx, text, args...)
+		return unprepared{p.DB, text}, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	return stmt, err
 }
 
 // Tx is a transaction.
@@ -122,12 +150,12 @@ type Tx struct {
 	Pool *Pool
 }
 
-// QueryContext implements Handle. It uses the prepared statements of the pool.
-func (t Tx) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+// Statement implements Handle. It uses the prepared statements of the pool.
+func (t Tx) Statement(ctx context.Context, text string) (Statement, error) {
 	if stmt := t.Pool.cached(text); stmt != nil {
-		return t.StmtContext(ctx, stmt).QueryContext(ctx, args...) //nolint:sqlclosecheck // the end of the transaction closes it
+		return t.StmtContext(ctx, stmt), nil //nolint:sqlclosecheck // the end of the transaction closes it
 	}
-	return t.Tx.QueryContext(ctx, text, args...)
+	return unprepared{t.Tx, text}, nil
 }
 
 // Unprepared returns a Handle that runs statements unprepared.
@@ -136,9 +164,9 @@ func Unprepared(h Handle) Handle {
 	case *Tracked:
 		h.Handle = Unprepared(h.Handle)
 	case *Pool:
-		return h.DB
+		return Direct(h.DB)
 	case Tx:
-		return h.Tx
+		return Direct(h.Tx)
 	}
 	return h
 }
@@ -150,11 +178,22 @@ type Tracked struct {
 	HasRows bool // the statement returned rows
 }
 
-// QueryContext implements Handle.
-func (t *Tracked) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+// Statement implements Handle.
+func (t *Tracked) Statement(ctx context.Context, text string) (Statement, error) {
 	t.Text = text
-	rows, err := t.Handle.QueryContext(ctx, text, args...)
-	t.HasRows = err == nil
+	stmt, err := t.Handle.Statement(ctx, text)
+	return trackedStatement{stmt, t}, err
+}
+
+// trackedStatement notes in t that it returned rows.
+type trackedStatement struct {
+	Statement
+	t *Tracked
+}
+
+func (s trackedStatement) QueryContext(ctx context.Context, args ...any) (*sql.Rows, error) {
+	rows, err := s.Statement.QueryContext(ctx, args...)
+	s.t.HasRows = err == nil
 	return rows, err
 }
 
@@ -164,9 +203,18 @@ func (t *Tracked) ExecContext(ctx context.Context, text string, args ...any) (sq
 	return t.Handle.ExecContext(ctx, text, args...)
 }
 
+// Query runs a statement that returns rows.
+func Query(ctx context.Context, h Handle, text string, args ...any) (*sql.Rows, error) {
+	stmt, err := h.Statement(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
 // Get sets a value or a struct to the one row of a statement. Without a row it returns sql.ErrNoRows.
 func Get(ctx context.Context, h Handle, into any, text string, args ...any) error {
-	rows, err := h.QueryContext(ctx, text, args...)
+	rows, err := Query(ctx, h, text, args...)
 	if err != nil {
 		return err
 	}
@@ -182,7 +230,7 @@ func Get(ctx context.Context, h Handle, into any, text string, args ...any) erro
 
 // Select appends the rows of a statement to a slice of values or of structs.
 func Select(ctx context.Context, h Handle, into any, text string, args ...any) error {
-	rows, err := h.QueryContext(ctx, text, args...)
+	rows, err := Query(ctx, h, text, args...)
 	if err != nil {
 		return err
 	}
