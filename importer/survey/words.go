@@ -21,7 +21,7 @@ var words = map[string]wordList{
 		مؤلف* المؤلف* كاتب* الكاتب* نويسنده* نویسنده* מחבר* סופר* लेखक* লেখক* ஆசிரியர்* எழுத்தாளர்* రచయిత*
 	`),
 	"pages": newWordList(`
-		page* pages* pg pgs paginas* pagin* pagecount* seite* stron* stran* stranic* strani* sivu* sida sidor sider sidesidetall
+		page* pages* pg pgs paginas* pagin* pagecount* seite* stron* stran* stranic* strani* sivu* sida sidor sider sideantal sidetall
 		*seiten *seitenzahl *sidor *sider *sidetal *sidetall sivum* pags length oldal* lapja blad* bladzijd* pag страниц* стр сторінок* страни* страна lehekul* puslap* lappus* blaðsid* faqe* leaves σελιδ* sayfa* sahifa* halaman* sotrang trang
 		页数* 頁數* 页码* 頁数* ページ* 총페이지 페이지* 쪽수* หน้า* จำนวนหน้า
 		صفحات* الصفحات* صفحه* صفحة* עמודים* דפים* पृष्ठ* पन्ने* পৃষ্ঠা* পাতা* பக்க* పేజీ*
