@@ -105,7 +105,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 func (p *Pages) drawn(draw func(*http.Request) (*view.Page, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, err := draw(r)
-		if to, ok := errors.AsType[view.Redirect](err); ok {
+		if to, ok := errors.AsType[view.RedirectError](err); ok {
 			http.Redirect(w, r, string(to), http.StatusSeeOther)
 			return
 		}

@@ -137,7 +137,7 @@ func (p *Pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 
 // Statement implements Handle.
 func (p *Pool) Statement(ctx context.Context, text string) (Statement, error) {
-	stmt, err := p.statement(ctx, text) //nolint:sqlclosecheck // it stays prepared
+	stmt, err := p.statement(ctx, text)
 	if stmt == nil {
 		return unprepared{p.DB, text}, err
 	}
@@ -153,7 +153,7 @@ type Tx struct {
 // Statement implements Handle. It uses the prepared statements of the pool.
 func (t Tx) Statement(ctx context.Context, text string) (Statement, error) {
 	if stmt := t.Pool.cached(text); stmt != nil {
-		return t.StmtContext(ctx, stmt), nil //nolint:sqlclosecheck // the end of the transaction closes it
+		return t.StmtContext(ctx, stmt), nil
 	}
 	return unprepared{t.Tx, text}, nil
 }

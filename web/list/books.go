@@ -73,7 +73,7 @@ func (c chip) URL() string { return c.without.URL() }
 func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	l, notes := readListing(r.URL.Query())
 	if to := l.URL(); len(notes) == 0 && to != r.URL.RequestURI() {
-		return nil, view.Redirect(to)
+		return nil, view.RedirectError(to)
 	}
 	var response booksResponse
 	playground, err := p.Execute(r, "books", l.variables(), &response)

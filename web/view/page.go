@@ -16,7 +16,7 @@ type Page struct {
 	Main     any
 }
 
-// Redirect is an error with the canonical URL of the page.
-type Redirect string
+// RedirectError is an error with the canonical URL of the page.
+type RedirectError string
 
-func (r Redirect) Error() string { return "moved to " + string(r) }
+func (r RedirectError) Error() string { return "moved to " + string(r) }
