@@ -22,10 +22,11 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 	flags := slices.Clone(args)
 	for _, q := range questions {
 		if q.Option == "map" {
-			b.WriteString(q.Text + ". ")
-			for i, example := range q.Examples {
-				b.WriteString([]string{"\n  ", "  "}[min(i, 1)] + example + "\n")
+			b.WriteString(q.Text + ".")
+			for _, example := range q.Examples {
+				b.WriteString("\n  " + example)
 			}
+			b.WriteString(map[bool]string{true: "\n", false: " "}[len(q.Examples) > 0])
 			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one\n")
 			continue
 		}
