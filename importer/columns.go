@@ -46,27 +46,22 @@ type chooser struct {
 // otherThing matches a part of a dotted name that is not the book: its title or year is not the book's.
 var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
 
-// choose finds the columns of each field: by the name in the options, else by the field's own name, and if a required
-// field is missing, also by other names (survey.NamePoints). Cells that are no values of a field refute a name. A field
-// with the name "" in the options has no column.
-func (c *chooser) choose() {
-	c.found, c.candidates = columns{}, map[string][]int{}
-	complete := true
+// takeNamed finds the columns of the fields by the names in the options, else by the fields' own names. A field with the
+// name "" in the options has no column. mustGuess reports whether a required field of no given name is missing.
+func (c *chooser) takeNamed() (mustGuess bool) {
+	c.found = columns{}
 	for _, field := range model.ImportFields {
 		name, isGiven := c.options.Columns[field]
 		if !isGiven {
 			name = field
 		}
-		c.found[field] = c.named(name)
-		if c.found[field] == nil {
-			delete(c.found, field)
-			complete = complete && (isGiven || model.ImportField(field).Nullable)
+		if found := c.named(name); found != nil {
+			c.found[field] = found
+		} else {
+			mustGuess = mustGuess || !isGiven && !model.ImportField(field).Nullable
 		}
 	}
-	if !complete {
-		c.guess()
-	}
-	c.findCandidates()
+	return mustGuess
 }
 
 // named returns the columns with a name, in order; First+Last is the join of two.
@@ -149,7 +144,8 @@ func isRequired(field string, defaults map[string]string) bool {
 }
 
 // guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn, then
-// words, and last parts of names only for a field without a column. The category's columns are the genre's if it has none.
+// words (survey.NamePoints), and last parts of names only for a field without a column. Cells that are no values of a
+// field refute a name. The category's columns are the genre's if it has none.
 func (c *chooser) guess() {
 	folded, last := make([]string, len(c.header)), make([]string, len(c.header))
 	for i, name := range c.header {
@@ -275,19 +271,22 @@ const (
 // maxCandidates is the maximum number of columns that a question offers for a field.
 const maxCandidates = 3
 
-// findCandidates finds the columns that may be the required fields without one. A column is the first candidate of one
-// field at most.
-func (c *chooser) findCandidates() {
-	var open []string
+// open returns the fields that need a column, because they are required or have a given name, and have none.
+func (c *chooser) open() (fields []string) {
 	for _, field := range model.ImportFields {
 		name, isGiven := c.options.Columns[field]
 		if c.found[field] == nil && (name != "" || !isGiven && isRequired(field, c.options.Defaults)) {
-			open = append(open, field)
+			fields = append(fields, field)
 		}
 	}
-	used := c.used()
+	return fields
+}
+
+// findCandidates finds the columns that may be the open fields. A column is the first candidate of one field at most.
+func (c *chooser) findCandidates() {
+	c.candidates = map[string][]int{}
 	first := map[int]bool{}
-	ranks := c.ranked(open, used)
+	ranks := c.ranked(c.open(), c.used())
 	for i := range ranks {
 		ranks[i].name += c.likeness(ranks[i])
 	}

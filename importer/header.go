@@ -17,17 +17,19 @@ import (
 func (f *File) header() source.Header {
 	return source.Header{Row: f.options.HeaderRow, Encoding: f.options.Encoding, Sheet: f.options.Sheet, None: f.options.NoHeader, Matched: func(names []string) int {
 		c := chooser{header: names, options: f.options}
-		c.choose()
+		if c.takeNamed() {
+			c.guess()
+		}
 		return len(c.found)
 	}}
 }
 
 // findColumns detects the format, and finds the columns of the fields.
 func (f *File) findColumns(ctx context.Context) (err error) {
-	if f.isRejects(ctx) {
+	switch {
+	case f.isRejects(ctx):
 		f.options.Format, f.options.HeaderRow, f.options.Delimiter = source.FormatCSV, 1, ','
-	}
-	if f.options.Sheet != "" && !f.IsSpreadsheet() && !f.isRejects(ctx) {
+	case f.options.Sheet != "" && !f.IsSpreadsheet():
 		return errors.New("the sheet option applies to spreadsheets only, and the file is none: leave it out")
 	}
 	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
@@ -114,8 +116,28 @@ func (f *File) hasNoHeader() bool {
 // sampledRows is the number of rows, from the first, whose cells are evidence for the fields of the columns.
 const sampledRows = 1000
 
-// choose finds the columns of the fields by their names and the cells of the first rows.
+// choose finds the columns of the fields by their names, and if these do not suffice, also by the cells of the first rows.
 func (f *File) choose(ctx context.Context) error {
+	c := chooser{header: f.Header, options: f.options}
+	if mustGuess := c.takeNamed(); mustGuess || c.open() != nil {
+		if err := f.sample(ctx); err != nil {
+			return err
+		}
+		c.profiles = f.profiles
+		if mustGuess {
+			c.guess()
+		}
+		c.findCandidates()
+	}
+	f.columns, f.joins, f.maybe = c.found, c.joins, c.candidates
+	for field, of := range f.maybe {
+		f.columns[field] = of[:1]
+	}
+	return nil
+}
+
+// sample describes the cells of the first rows.
+func (f *File) sample(ctx context.Context) error {
 	f.profiles = make([]*survey.Profile, min(len(f.Header), maxRanked))
 	for i := range f.profiles {
 		f.profiles[i] = &survey.Profile{}
@@ -138,12 +160,6 @@ func (f *File) choose(ctx context.Context) error {
 		for i, profile := range f.profiles {
 			profile.Add(f.cell(&r, i).Written(), f.options.LastYear)
 		}
-	}
-	c := chooser{header: f.Header, profiles: f.profiles, options: f.options}
-	c.choose()
-	f.columns, f.joins, f.maybe = c.found, c.joins, c.candidates
-	for field, of := range f.maybe {
-		f.columns[field] = of[:1]
 	}
 	return nil
 }

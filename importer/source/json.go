@@ -38,9 +38,8 @@ func (r jsonLines) Next() (Record, error) {
 const dumpStart = "/type/"
 
 // jsonArray reads the records of a file that is one JSON array, or has it under the keys of Path, or is an object of
-// records, or records after each other. An element
-// that is not an object is a bad record. A syntax error ends the reading, because the start of the next element
-// is unknown.
+// records, or records after each other. An element that is not an object is a bad record. A syntax error ends the
+// reading, because the start of the next element is unknown.
 type jsonArray struct {
 	text *elementReader
 	in   *jsontext.Decoder
