@@ -19,6 +19,7 @@ type reading struct {
 	excel    bool     // numbers are days of Excel
 	lastYear int      // latest year of two digits
 	decimal  string   // a value of Decimals
+	isOwn    bool     // the text is of our own export, which stays as it is
 	isCard   bool     // the text may be of a library's catalogue, with its signs at the end
 	isMARC   bool     // the text is of a MARC field with names
 	isNames  bool     // the text is names of persons, and not of our own export
@@ -56,8 +57,12 @@ func (r *reading) survey(row int, text string) {
 	if r.isNames && len(r.names) < maxNames && len(text) < maxName {
 		r.names = append(r.names, text)
 	}
-	for _, order := range []string{r.order, value.DatesMDY, value.DatesDMY} {
-		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear, isCard: r.isCard, isMARC: r.isMARC, inverted: r.isNames}
+	orders := []string{r.order}
+	if r.kind == model.KindDate {
+		orders = append(orders, value.DatesMDY, value.DatesDMY)
+	}
+	for _, order := range orders {
+		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear, isOwn: r.isOwn, isCard: r.isCard, isMARC: r.isMARC, inverted: r.isNames}
 		plain, layout := as.read(text)
 		if _, ok := model.ParseDate(plain); ok {
 			r.hasDates = true
@@ -127,6 +132,9 @@ func (r *reading) read(original string) (plain, layout string) {
 			return plain, "number"
 		}
 	case model.KindText:
+		if r.isOwn {
+			return original, ""
+		}
 		if plain, ok := value.ParseList(text); ok {
 			return plain, "list"
 		}

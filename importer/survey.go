@@ -95,6 +95,10 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
+	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
+	for _, r := range f.readings {
+		r.isOwn = isExport
+	}
 	for _, field := range []string{"name", author} {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
