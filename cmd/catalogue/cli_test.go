@@ -166,6 +166,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		"https://issuer.example/keys?api_key=" + secret, "postgres:me:" + secret + "@host/name", "me:" + secret + "@host/name",
 		"postgres://me:a@b/" + secret + "@host/name", "postgres://me:5/" + secret + "@host/name", "postgres://me:5?" + secret + "@host/name",
 		"host=h user=me password=" + secret, "postgres:/me:" + secret + "@host/name",
+		"postgres://me:" + secret, "postgres://me:pass " + secret + "@host/name", "postgres://host/name?p%61ssword=" + secret,
 	} {
 		out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwks-url="+url)
 		if strings.Contains(out, secret) || strings.Count(out, masked) < 2 {

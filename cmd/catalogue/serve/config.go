@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -101,30 +102,48 @@ func shown(flag *kong.Flag) string {
 		return strings.Join(list, ",")
 	}
 	text := fmt.Sprint(value)
-	if !strings.HasSuffix(flag.Name, "-url") && !strings.Contains(text, "://") {
-		return text
+	if flag.Name == "replica-url" {
+		urls := strings.Fields(text)
+		for i, url := range urls {
+			urls[i] = withoutPassword(url)
+		}
+		return strings.Join(urls, " ")
 	}
-	words := strings.Fields(text) // --replica-url has several URLs
-	for i, word := range words {
-		words[i] = withoutPassword(word)
+	if strings.HasSuffix(flag.Name, "-url") || strings.Contains(text, "://") {
+		return withoutPassword(text)
 	}
-	return strings.Join(words, " ")
+	return text
 }
 
-// Passwords and secret parameters of URLs. A password may contain / and @.
-var (
-	userPassword    = regexp.MustCompile(`^([\w+.-]+://[^:@]*:).*@`)
-	secretParameter = regexp.MustCompile(`(?i)([?&](?:[^=&]*(?:password|secret|token|key)|sig)[^=&]*=)[^&]*`)
-)
+// secretName matches the names of secret URL parameters.
+var secretName = regexp.MustCompile(`(?i)password|secret|token|key|^sig`)
 
-// withoutPassword masks the secrets in a URL. It masks the whole text if it is no URL.
+// withoutPassword masks the secrets in a URL. It masks the whole URL if the end of the password is uncertain.
 func withoutPassword(text string) string {
-	switch {
-	case strings.HasPrefix(text, "sqlite:"):
+	if strings.HasPrefix(text, "sqlite:") {
 		return text
-	case !strings.Contains(text, "://") && strings.ContainsAny(text, "@:="):
+	}
+	u, err := url.Parse(text)
+	if err != nil {
 		return masked
 	}
-	text = userPassword.ReplaceAllString(text, "${1}"+masked+"@")
-	return secretParameter.ReplaceAllString(text, "${1}"+masked)
+	_, rest, hasHost := strings.Cut(text, "://")
+	end := strings.IndexAny(rest, "/?#") // an @ behind it may separate the password from the host
+	if !hasHost && strings.ContainsAny(text, "@:=") || end >= 0 && strings.Contains(rest[end:], "@") {
+		return masked
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), masked)
+	}
+	query := u.Query()
+	for name := range query {
+		if secretName.MatchString(name) {
+			query.Set(name, masked)
+			u.RawQuery = query.Encode()
+		}
+	}
+	if u.User == nil && u.RawQuery == "" {
+		return text
+	}
+	return strings.ReplaceAll(u.String(), url.QueryEscape(masked), masked)
 }
