@@ -42,7 +42,7 @@ func Middleware(proxies []netip.Prefix) func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var c Caller
 			if p, err := model.Caller(r.Context()); err == nil && p.Subject != "" {
-				c.subject = p.Subject
+				c = Subject(p.Subject)
 			} else {
 				c.network = network(clientAddress(r, proxies))
 			}

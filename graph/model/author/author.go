@@ -16,8 +16,6 @@ package author
 import (
 	"slices"
 	"strings"
-
-	"library-catalogue/graph/model/collate"
 )
 
 // Person is the name of a person or an institution. It has either a Family and a Given name or a Literal.
@@ -69,10 +67,6 @@ func Join(persons []Person) string {
 	}
 	return strings.Join(names, "; ")
 }
-
-// Key returns a text that is equal for authors with the same names in the same order, inverted or not, without regard
-// to case and accents.
-func Key(text string) string { return collate.Fold(strings.Join(namesIn(text), "; ")) }
 
 func namesIn(text string) []string { return names(Parse(text)) }
 
