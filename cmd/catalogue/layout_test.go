@@ -20,7 +20,7 @@ const module = "library-catalogue/"
 // bottom up. "server/..." is server and all below it.
 var mayImport = map[string][]string{
 	"graph/model/collate":  {},
-	"graph/model":          {"graph/model/collate"},
+	"graph/model":          {"graph/model/collate", "graph/model/author"},
 	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
 	"graph/model/citation": {"graph/model", "graph/model/author"},
@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
-	"resolvers":        {"graph", "graph/model", "db", "db/changes", "resolvers/loader"},
+	"resolvers":        {"graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},
 
 	// edge/telemetry and the spool import db/stats alone of db: the record of a request's statements, for the response.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/envelope", "edge/httpcond", "edge/pipeline", "edge/eventstream"},
