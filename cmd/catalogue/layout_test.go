@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"db/query":      {"graph/model/...", "db/dialect"},
 	"db/search":     {"graph/model/...", "db/dialect", "db/query"},
 	"db/batch":      {"task"},
-	"db/schema":     {"graph/model", "db/dialect", "db/fault", "db/query", "db/search"},
+	"db/schema":     {"graph/model", "graph/model/collate", "db/dialect", "db/fault", "db/query", "db/search"},
 	"db/changes":    {"graph/model", "db/dialect", "db/fault", "db/query", "db/stats", "task"},
 	"db/replica":    {"graph/model", "db/stats", "db/postgres", "task"},
 	"db/facetcount": {"graph/model/..."},

@@ -60,11 +60,11 @@ func DerivationOf(d *dialect.Dialect, table string) Derivation {
 	}
 	author := "NULL"
 	if slices.Contains(texts, "author") {
-		author = "words(r.author_fold)"
+		author = "words(r.author_fold) || joined(r.author_fold)"
 		derived.row += ", author_short"
 		derived.rowValues += ", CASE WHEN char_length(r.author_fold) <= 100 THEN r.author_fold END"
 	}
-	derived.entryValues = "words(r.name_fold), searchable(words(r.name_fold), " + author + ", words(r.description_fold))"
+	derived.entryValues = "words(r.name_fold), searchable(words(r.name_fold) || joined(r.name_fold), " + author + ", words(r.description_fold) || joined(r.description_fold))"
 	return derived
 }
 

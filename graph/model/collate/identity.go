@@ -26,6 +26,7 @@ func Identity(s string) string {
 // foldCase returns the NFKC_Casefold of s. Case folding can undo the normal form, and the normal form can make
 // characters that have a case.
 func foldCase(s string) string {
+	s = strings.ReplaceAll(norm.NFKD.String(s), "\u0345", "") // an accent, of which case folding makes a letter
 	s = cases.Fold().String(norm.NFKC.String(s))
 	s = strings.Map(func(r rune) rune {
 		if isIgnorable(r) {
