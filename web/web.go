@@ -29,7 +29,8 @@ type Config struct {
 	Login    *Login // nil: users enter a token
 	// PublicURL is the origin of absolute addresses, such as https://books.example; empty: pages have none.
 	PublicURL string
-	NoRobots  bool // robots.txt disallows all
+	Encodings []string // that an import may have
+	NoRobots  bool     // robots.txt disallows all
 	// PlaygroundCDN lets browsers load GraphiQL from a CDN if it is not built in.
 	PlaygroundCDN bool
 	Off           bool // only the playground and the API reference; / responds with Links
@@ -63,7 +64,7 @@ func New(cfg Config) (*Pages, error) {
 		return nil, err
 	}
 	source := view.Source{Query: cfg.Query, Documents: queries}
-	lists, books := list.Pages{Source: source}, book.Pages{Source: source, PublicURL: cfg.PublicURL}
+	lists, books := list.Pages{Source: source}, book.Pages{Source: source, PublicURL: cfg.PublicURL, Encodings: cfg.Encodings}
 	if err := p.routeDocs(); err != nil {
 		return nil, err
 	}

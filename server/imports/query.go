@@ -8,7 +8,11 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
+	"library-catalogue/importer/source"
 )
+
+// Encodings are the values of the parameter encoding.
+var Encodings = source.Encodings
 
 // parseQuery reads the parameters of an import, which are named like the flags of the command line. It
 // refuses unknown parameters, because a misspelt dry_run would store the file.

@@ -14,7 +14,8 @@ import (
 // Pages draws the pages of a book.
 type Pages struct {
 	view.Source
-	PublicURL string // origin of absolute addresses; empty: none
+	PublicURL string   // origin of absolute addresses; empty: none
+	Encodings []string // that an import may have
 }
 
 // book is a book as a page's query selects it.

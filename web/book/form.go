@@ -60,5 +60,9 @@ func (p Pages) Import(*http.Request) (*view.Page, error) {
 	for _, key := range model.ImportFields {
 		fields = append(fields, model.ImportField(key))
 	}
-	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: fields}, nil
+	main := struct {
+		Fields    []*model.FieldInfo
+		Encodings []string
+	}{fields, p.Encodings}
+	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: main}, nil
 }
