@@ -186,7 +186,7 @@ const shownConflicts = 3
 
 func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*Question, error) {
 	shown := conflicts[:min(len(conflicts), shownConflicts)]
-	books := map[uint32]model.ImportBookInput{}
+	books, places := map[uint32]model.ImportBookInput{}, map[uint32]string{}
 	last := uint32(0)
 	for _, c := range shown {
 		books[c.row], books[c.other] = model.ImportBookInput{}, model.ImportBookInput{}
@@ -194,7 +194,7 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 	}
 	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
 		if _, ok := books[uint32(row.Number)]; ok {
-			books[uint32(row.Number)] = book
+			books[uint32(row.Number)], places[uint32(row.Number)] = book, row.Place()
 		}
 		if uint32(row.Number) == last {
 			return io.EOF
@@ -209,13 +209,13 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 		has = "book has"
 	}
 	q := &Question{Option: "duplicates", Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
-		{DuplicatesLast, "imports the last of the rows", "Use the last row"},
-		{DuplicatesFirst, "imports the first", "Use the first row"},
-		{DuplicatesReject, "imports none", "Skip these books"},
+		{"", DuplicatesLast, "imports the last of the rows", "Use the last row"},
+		{"", DuplicatesFirst, "imports the first", "Use the first row"},
+		{"", DuplicatesReject, "imports none", "Skip these books"},
 	}}
 	for _, c := range shown {
 		one, other := books[c.row], books[c.other]
-		q.Examples = append(q.Examples, fmt.Sprintf("rows %d and %d: %s, %s: %s", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other)))
+		q.Examples = append(q.Examples, fmt.Sprintf("%s and %s: %s, %s: %s", places[c.row], places[c.other], Printable(one.Name), Printable(one.Author), difference(one, other)))
 	}
 	if more := len(conflicts) - len(shown); more > 0 {
 		q.Examples = append(q.Examples, fmt.Sprintf("and %d more", more))

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
@@ -66,6 +67,24 @@ func list(ids []int64) string {
 
 func commas(ids []int64) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", ", ")
+}
+
+// checkTexts finds texts that are not in NFC. Only other programs store them.
+func (e *exam) checkTexts(ctx context.Context) error {
+	for _, table := range []string{"categories", "genres", "books"} {
+		n, err := schema.CountNotNormal(ctx, e.Tx, table)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		e.fixable(ctx, fmt.Sprintf("Texts of %d %s are not in Unicode NFC, so filters do not find them.", n, table), byFix, func() error {
+			_, err := schema.Normalize(ctx, e.Dialect, e.Tx, table, 0, math.MaxInt64)
+			return err
+		})
+	}
+	return nil
 }
 
 // checkSearch compares the derived texts and words of each row with its texts.

@@ -34,6 +34,12 @@ type Derivation struct {
 	begin, end         []string // statements around UPDATE, so that triggers neither stamp nor log it
 }
 
+// derivingOn and derivingOff stand around an UPDATE in PostgreSQL that triggers neither stamp nor log.
+const (
+	derivingOn  = `SELECT set_config('catalogue.deriving', 'on', true)`
+	derivingOff = `SELECT set_config('catalogue.deriving', '', true)`
+)
+
 // DerivationOf returns the derivation of a table.
 func DerivationOf(d *dialect.Dialect, table string) Derivation {
 	texts := search.Columns(table)
@@ -50,7 +56,7 @@ func DerivationOf(d *dialect.Dialect, table string) Derivation {
 		Table: table, ID: "id", entry: "name, words",
 		row: strings.Join(texts, "_fold, ") + "_fold", rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")",
 		update: "(" + strings.Join(texts, ", ") + ") = (r." + strings.Join(texts, ", r.") + ")", // updates the generated columns too
-		begin:  []string{`SELECT set_config('catalogue.deriving', 'on', true)`}, end: []string{`SELECT set_config('catalogue.deriving', '', true)`},
+		begin:  []string{derivingOn}, end: []string{derivingOff},
 	}
 	author := "NULL"
 	if slices.Contains(texts, "author") {

@@ -94,6 +94,10 @@ var authors = [][2]string{
 
 	// institutions
 	{"River Institute", "[River Institute]"},
+	{"World Bank", "[World Bank]"},
+	{"Ann One and World Bank", "[Ann One and World Bank]"},
+	{"Banque mondiale", "[Banque mondiale]"},
+	{"Melissa Bank", "Bank|Melissa"},
 	{"Museum of Modern Art", "[Museum of Modern Art]"},
 	{"Random House, Inc.", "[Random House, Inc.]"},
 	{"Harper & Row, Inc.", "[Harper & Row, Inc.]"},
@@ -133,6 +137,12 @@ var authors = [][2]string{
 	{"Ann One and others", "One|Ann"},
 	{"Sheeran, Ed", "Sheeran|Ed"},
 	{"David Autor", "Autor|David"},
+	{"Autor, David", "Autor|David"},
+	{"Autor, D.", "Autor|D."},
+	{"Autor, David H.", "Autor|David H."},
+	{"David H. Autor", "Autor|David H."},
+	{"Autor, David; Katz, Lawrence", "Autor|David + Katz|Lawrence"},
+	{"Editor, John, Jr.", "Editor|John|Jr."},
 	{"Museum of Art (New York, N.Y.)", "[Museum of Art]"},
 	{"Dante (Alighieri)", "Dante"},
 	{"[Jane] Austen", "Austen|Jane"},
