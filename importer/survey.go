@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"maps"
 	"regexp"
@@ -253,7 +254,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 	if err != nil {
 		return nil, nil, err
 	}
-	keys := newKeys()
+	keys := newKeys(maphash.MakeSeed())
 	used, exists := make([]bool, len(f.Header)), make([]bool, len(f.Header))
 	for i := range f.Header[:f.seen] {
 		exists[i] = true
