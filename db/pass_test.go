@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"database/sql"
 	"os"
 	"strings"
 	"testing"
@@ -95,6 +96,28 @@ func TestSearchKeyUpgrade(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPassSeesWriters upgrades while a transaction has stored a book by the former functions and not committed yet.
+func TestPassSeesWriters(t *testing.T) {
+	t.Parallel()
+	url := dbtest.Postgres(t)
+	s, program := open(t, url), other(t, url)
+	must[[]*goose.MigrationResult](t)(must[*goose.Provider](t)(goose.NewProvider(goose.DialectPostgres, program, os.DirFS("schema/postgres"))).UpTo(t.Context(), 7))
+	exec(t, program, `INSERT INTO categories (name) VALUES ('Fiction')`)
+	exec(t, program, `INSERT INTO genres (name, category_id) VALUES ('Fantasy', 1)`)
+	addBooks(t, program, 1, 1) // without a book there is no pass
+	writer := must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
+	must[sql.Result](t)(writer.ExecContext(t.Context(), `INSERT INTO books (name, author, pages, published_at, price_cents, genre_id) VALUES ('Wi-Fi ＵＳＢ', 'A', 1, '2000-01-01', 0, 1)`))
+	migrated := make(chan error, 1)
+	go func() { migrated <- s.Migrate(t.Context()) }()
+	for !ask[bool](t, program, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())`) {
+	}
+	check(t, writer.Commit())
+	check(t, <-migrated)
+	if found := ask[string](t, program, `SELECT name_fold FROM books WHERE id = 2`); found != "wi-fi usb" {
+		t.Errorf("the folded name is %q", found)
+	}
 }
 
 // TestFormerProgramGivesWords stores a book as a program of schema 7 does on SQLite, which gives the folded forms and
