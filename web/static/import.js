@@ -1,5 +1,6 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { token, ask, newKey, inWords, known } from './token.js';
+import { token, ask, newKey } from './token.js';
+import { inWords, known } from './words.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
