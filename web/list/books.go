@@ -194,7 +194,8 @@ const maxAlternatives = 2
 func shortCorrection(correction string, rows []*row) string {
 	found := map[string]int{}
 	for _, row := range rows {
-		for _, word := range collate.Words(row.Name + " " + row.Author) {
+		words, joined := collate.Entries(row.Name + " " + row.Author)
+		for _, word := range slices.Concat(words, joined) {
 			found[word]++
 		}
 	}
