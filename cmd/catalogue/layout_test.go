@@ -43,12 +43,15 @@ var mayImport = map[string][]string{
 	"db/changes":    {"graph/model", "db/dialect", "db/fault", "db/query", "db/stats", "task"},
 	"db/replica":    {"graph/model", "db/stats", "db/postgres", "task"},
 	"db/facetcount": {"graph/model/..."},
-	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "db/stmt", "task"},
+	"db/account":    {"graph/model"},
+	"db":            {"db/account", "graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "db/stmt", "task"},
 
 	"db/archive":            {"graph/model", "db"},
 	"db/doctor":             {"db", "db/dialect", "db/schema", "db/search"},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
+
+	"accounts": {"graph/model", "db/account", "lru"},
 
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
 	"resolvers":        {"graph", "graph/model", "db", "db/changes", "resolvers/loader"},
@@ -99,6 +102,7 @@ var layers = [][]string{
 	{"resolvers/..."},
 	{"graph"},
 	{"graph/plan", "graph/cost"},
+	{"accounts"},
 	{"db/..."},
 	{"task", "lru"},
 	{"graph/model/..."},
@@ -134,7 +138,7 @@ var keptTo = map[string][]string{
 	"github.com/pressly/goose/v3":            {"db/schema"},
 	"github.com/graph-gophers/dataloader/v7": {"resolvers/loader"},
 	"net/http":                               {"rest", "edge/...", "server/...", "webhooks", "web/...", "cmd/...", "examples/go"},
-	"github.com/golang-jwt/jwt/v5":           {"edge/auth"},
+	"github.com/golang-jwt/jwt/v5":           {"accounts", "edge/auth"},
 	"github.com/standard-webhooks/standard-webhooks/libraries/go": {"webhooks"},
 	"github.com/rs/cors":                             {"server"},
 	"github.com/coder/websocket":                     {"server/graphqlhttp/socket"},
