@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"library-catalogue/db/account"
@@ -37,6 +38,9 @@ type RetryError struct{ After time.Duration }
 func (e *RetryError) Error() string {
 	return fmt.Sprintf("too many failed logins: retry after %s", e.After)
 }
+
+// RetryAfter returns the time until the next login is permitted.
+func (e *RetryError) RetryAfter() time.Duration { return e.After }
 
 // ErrCredentials is the error of every failed login, with one text for all causes.
 var ErrCredentials = model.Errorf(model.Unauthenticated, "These credentials do not match our records.")
@@ -96,7 +100,7 @@ func clip(agent string) string {
 // check returns the account of a name and a password. It does the same work for unknown and disabled accounts.
 func (s *Service) check(ctx context.Context, name, password string) (*account.Row, error) {
 	var problems model.FieldErrors
-	if name == "" {
+	if strings.TrimSpace(name) == "" {
 		problems.Add("email", "The %s field is required.")
 	}
 	if password == "" {

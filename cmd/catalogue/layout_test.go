@@ -75,10 +75,11 @@ var mayImport = map[string][]string{
 	"web/list":                  {"graph/model/...", "web/view"},
 	"web/book":                  {"graph/model/...", "web/view"},
 	"web":                       {"graph/model/...", "web/book", "web/list", "web/view"},
-	"server/servertest":         {"graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry"},
+	"server/servertest":         {"accounts", "edge/caller", "graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry"},
 	"webhooks":                  {"graph/model", "task"},
+	"server/accounts":           {"accounts", "graph/model", "edge/auth", "edge/envelope"},
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
-	"server":                    {"graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},
+	"server":                    {"accounts", "graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},
 
 	"importer/value":         {"graph/model", "graph/model/collate", "importer/source"},
 	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
@@ -87,8 +88,8 @@ var mayImport = map[string][]string{
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
-	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "graph/model", "db", "db/fault", "db/sqlite", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
-	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "edge/...", "server/...", "webhooks", "task"},
+	"cmd/catalogue/serve":    {"accounts", "cmd/catalogue/cli", "graph/model", "db", "db/fault", "db/sqlite", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
+	"cmd/catalogue":          {"accounts", "cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "edge/...", "server/...", "webhooks", "task"},
 	"examples/go":            {},
 }
 

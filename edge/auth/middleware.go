@@ -49,6 +49,8 @@ func (v *Verifier) refuse(ctx context.Context, cause error) *model.TokenError {
 	telemetry.RequestOf(ctx).TokenRefusal = reason
 	v.log.DebugContext(ctx, "token refused", "cause", cause)
 	switch {
+	case errors.Is(cause, errUnchecked):
+		return &model.TokenError{Code: model.TokenUnchecked, Message: "The token cannot be verified at the moment, because the database does not answer. Try again later.", Err: cause}
 	case errors.Is(cause, errNoKeys):
 		return &model.TokenError{Code: model.TokenUnchecked, Message: "The token cannot be verified at the moment, because the issuer's keys are not available. Try again later.", Err: cause}
 	case reason == "expired":

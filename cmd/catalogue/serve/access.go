@@ -1,9 +1,15 @@
 package serve
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"time"
 
+	"library-catalogue/accounts"
+	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/db"
 	"library-catalogue/edge/auth"
 	"library-catalogue/edge/caller"
 	"library-catalogue/edge/eventstream"
@@ -22,6 +28,8 @@ type accessFlags struct {
 	RateBurst         int      `env:"CATALOGUE_RATE_BURST" default:"500" placeholder:"UNITS" help:"Units that an idle caller may use at once (default: ${default})."`
 	MaxConnections    int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Maximum open connections. Beyond it, the client network with most connections loses the one that has been idle longest (default: ${default})."`
 	MaxStreams        int      `env:"CATALOGUE_MAX_STREAMS" default:"2000" placeholder:"N" help:"Maximum open subscriptions and event streams, which --max-connections does not count. A caller may have 100 (default: ${default})."`
+	Accounts          string   `env:"CATALOGUE_ACCOUNTS" enum:"on,off" default:"on" help:"Let people sign in with accounts of the catalogue: on or off (default: ${default})."`
+	InsecureCookies   bool     `env:"CATALOGUE_INSECURE_COOKIES" help:"Let people sign in by http on a network that you trust. Their sessions can be read on the way."`
 	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Networks of proxies, such as 10.0.0.0/8. Their Forwarded and X-Forwarded-For headers name the client (default: none)."`
 }
 
@@ -40,6 +48,31 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 	cfg.RequireValidToken = f.RequireValidToken
 	cfg.Rate = ratelimit.Rate{PerSecond: *f.Rate, Burst: f.RateBurst}
 	return nil
+}
+
+// people returns the accounts, or nil if they are off.
+func (f accessFlags) people(store *db.Store, log *slog.Logger) *accounts.Service {
+	if f.Accounts == "off" {
+		return nil
+	}
+	if f.InsecureCookies {
+		log.Warn("sessions can be read on the way, because CATALOGUE_INSECURE_COOKIES allows to sign in by http")
+	}
+	return accounts.New(store.Accounts, time.Now, caller.Network)
+}
+
+// verifier returns the verifier of tokens and of sessions.
+func (c *Command) verifier(ctx context.Context, people *accounts.Service, log *slog.Logger) (cfg auth.Config, verifier *auth.Verifier, err error) {
+	cfg, err = c.TokenFlags.Config(c.DatabaseFlags)
+	if people != nil {
+		cfg.Accounts = people
+	}
+	if err != nil && (!errors.Is(err, cli.ErrNoKey) || people == nil) {
+		return cfg, nil, err
+	}
+	cfg.Scoped, cfg.Logger = c.RequireScopes, log
+	verifier, err = auth.New(ctx, cfg)
+	return cfg, verifier, err
 }
 
 // login returns the OpenID login of the pages, or nil without an OpenID client.

@@ -15,7 +15,6 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
-	"library-catalogue/edge/auth"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
@@ -128,15 +127,6 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return err
 	}
-	tokens, err := c.TokenFlags.Config(c.DatabaseFlags)
-	if err != nil {
-		return err
-	}
-	tokens.Scoped, tokens.Logger = c.RequireScopes, log
-	verifier, err := auth.New(ctx, tokens)
-	if err != nil {
-		return err
-	}
 	store, err := db.New(ctx, c.URL(), db.Options{
 		Logger: log, MaxConns: c.DatabaseConnections, ReplicaURLs: strings.Fields(c.ReplicaURL), ReadWithoutPrimary: c.ReadWithoutPrimary,
 	})
@@ -144,6 +134,11 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return err
 	}
 	defer store.Close()
+	people := c.people(store, log)
+	tokens, verifier, err := c.verifier(ctx, people, log)
+	if err != nil {
+		return err
+	}
 	ctx = task.WithReport(ctx, store.ReportPanic)
 	away, err := startStore(ctx, store, log)
 	if err != nil {
@@ -178,6 +173,11 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.Catalogue = catalogue
 	cfg.Connections = store.Connections()
 	cfg.Authenticate = verifier.Middleware
+	if cfg.Accounts = people; people != nil {
+		if cfg.Cookies, err = verifier.Cookies(publicURL, c.InsecureCookies); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
 	cfg.Login = c.login(verifier)
 	cfg.PublicURL = publicURL
 	cfg.NoRobots = !c.Robots
@@ -189,6 +189,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	url := "http://" + cli.Reachable(listener.Addr().String())
 	if c.LogFormat != "json" {
 		c.printBanner(std.Out, url, tokens.Secret != nil, command)
+		if err := c.printFirstLink(ctx, std.Out, url, people, away); err != nil {
+			return errors.Join(err, listener.Close())
+		}
 	}
 	log.Info("listening", "url", url)
 	srv, err := server.New(cfg)
