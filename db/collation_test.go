@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -29,6 +30,7 @@ func TestFold(t *testing.T) {
 		}
 	}
 	texts = append(texts, string(chunk))
+	texts = append(texts, randomTexts("aAéß \t\u00a0\u00ad\u200bﬁ½\u0301\u0345\u0655\u0653\u094d\u093c\u05b4\u064b\u3099かｶﾞ\u1100\u1161\u11a8가ㄱㅏￂ")...)
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		home := newShelf(t, open(t, url))
 		program := other(t, url)
@@ -51,6 +53,19 @@ func TestFold(t *testing.T) {
 			}
 		}
 	})
+}
+
+// randomTexts returns texts of some characters, the same for each run.
+func randomTexts(characters string) (texts []string) {
+	random, runes := rand.New(rand.NewPCG(1, 2)), []rune(characters)
+	for range 300 {
+		text := []rune{'x'} // a name is not empty
+		for range 1 + random.IntN(12) {
+			text = append(text, runes[random.IntN(len(runes))])
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
 }
 
 // TestFoldOfDescriptions looks for texts in descriptions without regard to case and

@@ -1,9 +1,11 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -47,26 +49,31 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 	return err
 }
 
-// BooksKeyed returns the first book with each key, in order of id. It locks the books until the
-// transaction ends.
+// BooksKeyed returns the books with these keys, in order of id: the first with each key, and the first of each other
+// spelling. It locks them until the transaction ends.
 func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.Book, error) {
+	wanted := make(map[model.BookKey]bool, len(keys))
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		wanted[key], names[i] = true, key.Name
+	}
 	var ids []model.ID
-	for part := range slices.Chunk(keys, importRows) {
-		args := make([]any, 0, 3*len(part))
-		for _, key := range part {
-			args = append(args, key.Name, key.Author, collate.SortKey(key.Name))
+	taken := map[model.BookKey]bool{} // keys and spellings
+	for part := range namesOf(names) {
+		var found []struct {
+			ID           model.ID
+			Name, Author string
 		}
-		// Both engines name the columns of VALUES column1, column2. With a subquery for each key,
-		// unlike with a join, PostgreSQL uses the index books_name even without statistics, as in
-		// the first import.
-		var found []model.ID // 0: no book
-		err := s.getRows(ctx, &found, s.numbered(`SELECT coalesce((
-SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
-), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
-		if err != nil {
+		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author", len(part)), part...); err != nil {
 			return nil, err
 		}
-		ids = append(ids, slices.DeleteFunc(found, func(id model.ID) bool { return id == 0 })...)
+		for _, book := range found {
+			key, spelling := model.NewBookKey(book.Name, book.Author), model.BookKey{Name: book.Name, Author: book.Author}
+			if wanted[key] && !(taken[key] && taken[spelling]) {
+				taken[key], taken[spelling] = true, true
+				ids = append(ids, book.ID)
+			}
+		}
 	}
 	if len(ids) == 0 {
 		return nil, nil
@@ -75,29 +82,70 @@ SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.col
 WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
 }
 
-// FindBook returns the id of the first book with this key, or 0. It locks the book until the
-// transaction ends.
-func (s *Store) FindBook(ctx context.Context, key model.BookKey) (model.ID, error) {
-	books, err := s.BooksKeyed(ctx, []model.BookKey{key})
-	if err != nil || len(books) == 0 {
-		return 0, err
+// namesOf yields the sort keys of names as arguments of alikeSQL.
+func namesOf(names []string) iter.Seq[[]any] {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = collate.SortKey(name)
 	}
-	return books[0].ID, nil
+	slices.Sort(keys)
+	return slices.Chunk(anys(slices.Compact(keys)), importRows)
+}
+
+// alikeSQL returns the SELECT of the rows r whose names have one of n sort keys, in order of id. Names with one identity
+// have one sort key. PostgreSQL looks each key up in the index of names even without statistics, as in the first import,
+// because OFFSET keeps it from a join.
+func (s *Store) alikeSQL(table, columns string, n int) string {
+	// Both engines name the column of VALUES column1.
+	rows := table + ` r WHERE ` + s.dialect.SortKey("r.name_fold") + ` = k.column1`
+	if s.dialect.HasLateral {
+		rows = `LATERAL (SELECT r.* FROM ` + rows + ` OFFSET 0) r`
+	}
+	return s.numbered(`SELECT ` + columns + ` FROM (VALUES ` + tuples(n, 1) + `) AS k CROSS JOIN ` + rows + ` ORDER BY r.id`)
+}
+
+// FindBook returns the id of the book with this name and author, or else of the first with their key, or 0. It locks the
+// book until the transaction ends.
+func (s *Store) FindBook(ctx context.Context, name, author string) (model.ID, error) {
+	books, err := s.BooksKeyed(ctx, []model.BookKey{model.NewBookKey(name, author)})
+	return choose(books, func(b *model.Book) (model.ID, bool) { return b.ID, b.Name == name && b.Author == author }), err
 }
 
 // FindGenre is like FindBook, for the name of a genre in a category.
 func (s *Store) FindGenre(ctx context.Context, name string, category model.ID) (model.ID, error) {
-	return s.first(ctx, `SELECT id FROM genres WHERE name = $1 AND category_id = $2 ORDER BY id LIMIT 1`, name, category)
+	genres, err := s.Genres.Named(ctx, []string{name})
+	if err != nil {
+		return 0, err
+	}
+	genres = slices.DeleteFunc(genres, func(g *model.Genre) bool { return g.CategoryID != category })
+	return s.held(ctx, "genres", choose(genres, func(g *model.Genre) (model.ID, bool) { return g.ID, g.Name == name }))
 }
 
 // FindCategory is like FindBook, for the name of a category.
 func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error) {
-	return s.first(ctx, `SELECT id FROM categories WHERE name = $1 ORDER BY id LIMIT 1`, name)
+	categories, err := s.Categories.Named(ctx, []string{name})
+	if err != nil {
+		return 0, err
+	}
+	return s.held(ctx, "categories", choose(categories, func(c *model.Category) (model.ID, bool) { return c.ID, c.Name == name }))
 }
 
-func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, error) {
+// choose returns the id of the first row that is spelled alike, or else of the first, or 0.
+func choose[T any](rows []*T, of func(*T) (id model.ID, alike bool)) (first model.ID) {
+	for _, row := range rows {
+		id, alike := of(row)
+		if alike {
+			return id
+		}
+		first = cmp.Or(first, id)
+	}
+	return first
+}
+
+// held locks a row until the transaction ends and returns its id, or 0 if it is gone.
+func (s *Store) held(ctx context.Context, table string, id model.ID) (model.ID, error) {
 	var ids []model.ID
-	err := s.getRows(ctx, &ids, text+s.dialect.ForUpdate, args...)
+	err := s.getRows(ctx, &ids, `SELECT id FROM `+table+` WHERE id = $1`+s.dialect.ForUpdate, id)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -111,9 +159,7 @@ func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
 	columns := newBooks.columns()
 	var set strings.Builder
 	for _, column := range columns {
-		if column != "name" && column != "author" { // they identify the book
-			set.WriteString(column + " = excluded." + column + ", ")
-		}
+		set.WriteString(column + " = excluded." + column + ", ")
 	}
 	for part := range slices.Chunk(books, importRows) {
 		var args []any

@@ -44,7 +44,11 @@ func rowsWith[T any](t mapping[T], fields []model.RowField[T]) newRows[T] {
 			n.texts = append(n.texts, textColumn{i, f.FoldColumn(), collate.Fold})
 		}
 		if slices.Contains(search.Columns(t.Name), f.Column) {
-			n.texts = append(n.texts, textColumn{i, f.Column + "_words", search.Words})
+			column := f.Column + "_words"
+			if f.Column == "description" {
+				column = "given_words" // tells the triggers that this program knows the rule of the schema
+			}
+			n.texts = append(n.texts, textColumn{i, column, search.Words})
 		}
 	}
 	return n

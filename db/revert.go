@@ -40,6 +40,7 @@ func (w *writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow fun
 		if err != nil {
 			return err
 		}
+		model.Normalize(w.fields, image)
 		row, err = w.put(ctx, in.ID, image, exists)
 		return w.missingReference(image, err)
 	})

@@ -85,6 +85,7 @@ func TestSearchRule(t *testing.T) {
 			{norm.NFD.String("한국 소설: 채식주의자"), norm.NFD.String("한강"), "각ᆨ ㄱ ㄴ 이 책"},
 			{"三体 II 黒暗森林", "刘慈欣", "三's 'sblood"}, {"C++", "A B C D E F", "1 2 3 4 a1 b2"},
 			{"Л.Н. Толстой: Война и мир", "Лев Толстой", "Ünïcödé 3.14 x.y.z"}, {"Dune", "act", "cat hat that's"},
+			{"Wi-Fi, Catch-22's and You’ll", "O'Brien-Smith", "state-of-the-art re-use; rock'n'roll"},
 		} {
 			in := newBook(row[0], odd)
 			in.Author = row[1]
@@ -124,18 +125,23 @@ func TestSearchRule(t *testing.T) {
 type ruleShelf struct {
 	books      []*model.Book
 	words      [][3][]string
+	joined     [][3][]string
 	vocabulary []string
 }
 
 func newRuleShelf(books []*model.Book) (s ruleShelf) {
 	s.books = books
 	for _, b := range books {
-		words := [3][]string{collate.Words(b.Name), collate.Words(b.Author)}
+		var words, joined [3][]string
+		texts := []string{b.Name, b.Author, ""}
 		if b.Description != nil {
-			words[2] = collate.Words(*b.Description)
+			texts[2] = *b.Description
 		}
-		s.words = append(s.words, words)
-		s.vocabulary = slices.Concat(s.vocabulary, words[0], words[1], words[2])
+		for i, text := range texts {
+			words[i], joined[i] = collate.Entries(text)
+			s.vocabulary = slices.Concat(s.vocabulary, words[i], joined[i])
+		}
+		s.words, s.joined = append(s.words, words), append(s.joined, joined)
 	}
 	slices.Sort(s.vocabulary)
 	s.vocabulary = slices.DeleteFunc(slices.Compact(s.vocabulary), hasDigit)
@@ -217,7 +223,9 @@ func (s ruleShelf) ranked(text []string, terms [][]string) (found []model.ID) {
 	for i, columns := range s.words {
 		all := func(n int, begin bool) bool {
 			return len(terms) > 0 && !slices.ContainsFunc(terms, func(term []string) bool {
-				return !slices.ContainsFunc(term, func(word string) bool { return hasWord(columns[:n], word, begin) })
+				return !slices.ContainsFunc(term, func(word string) bool {
+					return hasWord(columns[:n], word, begin) || hasJoined(s.joined[i][:n], word, begin)
+				})
 			})
 		}
 		name, text := strings.Join(columns[0], " "), strings.Join(text, " ")
@@ -258,16 +266,21 @@ func hasWord(columns [][]string, word string, begin bool) bool {
 	return false
 }
 
+// hasJoined reports whether columns have words joined by a sign that are a word, or begin with it.
+func hasJoined(columns [][]string, word string, begin bool) bool {
+	return slices.ContainsFunc(slices.Concat(columns...), func(w string) bool { return w == word || begin && strings.HasPrefix(w, word) })
+}
+
 // randomSearch returns words of a book, whole or in part, as somebody types them, or
 // letters.
 func (s ruleShelf) randomSearch(random *rand.Rand) string {
 	pick := func(words []string) string { return words[random.IntN(len(words))] }
 	i := random.IntN(len(s.books))
 	if random.IntN(4) == 0 {
-		i = len(s.books) - 1 - random.IntN(6) // the odd ones
+		i = len(s.books) - 1 - random.IntN(7) // the odd ones
 	}
 	words := s.words[i]
-	switch random.IntN(8) {
+	switch random.IntN(9) {
 	case 0:
 		return s.books[i].Name
 	case 1:
@@ -290,6 +303,10 @@ func (s ruleShelf) randomSearch(random *rand.Rand) string {
 		letters := []rune(b.String())
 		return string(letters[:min(len(letters), 2+random.IntN(2))]) + " " + pick(words[1])
 	case 4:
+		if all := slices.Concat(s.joined[i][0], s.joined[i][1], s.joined[i][2]); len(all) > 0 {
+			return pick(all)
+		}
+	case 5:
 		word := pick(words[random.IntN(2)]) + "'s"
 		return strings.Join([]string{word, norm.NFD.String(pick(words[0]))}[:1+random.IntN(2)], ", ")
 	}

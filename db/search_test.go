@@ -178,7 +178,7 @@ func wantBooksInSearch(t *testing.T, url string, program *sql.DB) {
 	t.Helper()
 	if !isSQLite(url) {
 		if n := ask[int](t, program, `SELECT count(*) FROM books_search s FULL JOIN books b ON b.id = s.id
-WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold), words(b.author_fold), words(b.description_fold)) OR s.name IS DISTINCT FROM words(b.name_fold)`); n != 0 {
+WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold) || joined(b.name_fold), words(b.author_fold) || joined(b.author_fold), words(b.description_fold) || joined(b.description_fold)) OR s.name IS DISTINCT FROM words(b.name_fold)`); n != 0 {
 			t.Errorf("%d rows of the search are not those of their books", n)
 		}
 		return
@@ -189,7 +189,7 @@ WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold), words(b.author_fol
 	type derived struct{ NameFold, AuthorFold, NameWords, Name, Author, Description string }
 	//nolint:rowserrcheck // read at the end
 	rows := must[*sql.Rows](t)(program.Query(`SELECT b.name, b.author, coalesce(b.description, ''), b.name_fold, b.author_fold,
-b.name_words || coalesce(b.author_words, '') || coalesce(b.description_words, ''), s.name, s.author, s.description FROM books b LEFT JOIN books_search s ON s.rowid = b.id`))
+b.name_words || coalesce(b.author_words, '') || coalesce(b.description_words, '') || coalesce(b.given_words, ''), s.name, s.author, s.description FROM books b LEFT JOIN books_search s ON s.rowid = b.id`))
 	defer rows.Close()
 	for rows.Next() {
 		var name, author, description string

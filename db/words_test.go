@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -32,17 +33,19 @@ func TestWords(t *testing.T) {
 			chunk = chunk[:0]
 		}
 	}
-	texts = append(texts, string(chunk)+"end")
+	texts = append(texts, string(chunk)+"end", "you’ll Wi-Fi catch-22's a-b-c-d-e-f O'Reilly-Smith’s")
+	texts = append(texts, randomTexts("aabs''’-‐ . 三\u00ad\u0301½")...)
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		home := newShelf(t, open(t, url))
 		program := other(t, url)
 		for _, text := range texts {
-			want, got := strings.Join(collate.Words(text), " "), ""
+			words, joined := collate.Entries(text)
+			want, got := strings.Join(slices.Concat(words, joined), " "), ""
 			if isSQLite(url) {
 				exec(t, program, `UPDATE books SET description = $1 WHERE id = $2`, text, home.book.ID)
 				want, got = search.Words(text), ask[string](t, program, `SELECT description FROM books_search`)
 			} else {
-				got = ask[string](t, program, `SELECT words(fold($1))`, text)
+				got = ask[string](t, program, `SELECT ltrim(words(f) || joined(f)) FROM fold($1) AS f`, text)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the words of %q (-want +got):\n%s", text, diff)

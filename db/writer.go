@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/query"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // Writer writes the rows of a type. Within Store.Write its methods use that transaction.
@@ -48,7 +49,7 @@ type Writer[T any] interface {
 	// Hold returns the existing ids in order. Their rows cannot be deleted until the transaction ends,
 	// if there is one.
 	Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error)
-	// Named returns the rows with these names, in order of id.
+	// Named returns the rows with names of the same identity (collate.Identity), of each name in order of id.
 	Named(ctx context.Context, names []string) ([]*T, error)
 	// Restore stores rows with the given fields, which may include ids and times. The database sets the
 	// other fields. Call it within Store.Restore.
@@ -300,17 +301,20 @@ func (w *writer[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID,
 	return found, err
 }
 
-func (w *writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
-	var out []*T
-	for part := range slices.Chunk(names, importRows) {
-		text := `SELECT ` + w.selected(w.store.dialect, "r") + ` FROM ` + w.Name + ` r WHERE r.name IN ` + tuple(len(part)) + ` ORDER BY r.id`
-		rows, err := fetch(ctx, w.store, w.mapping, w.store.numbered(text), anys(part)...)
+func (w *writer[T]) Named(ctx context.Context, names []string) (all []*T, err error) {
+	wanted := make(map[string]bool, len(names))
+	for _, name := range names {
+		wanted[collate.Identity(name)] = true
+	}
+	name := w.fields[slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == "name" })]
+	for part := range namesOf(names) {
+		rows, err := fetch(ctx, w.store, w.mapping, w.store.alikeSQL(w.Name, w.selected(w.store.dialect, "r"), len(part)), part...)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, rows...)
+		all = append(all, slices.DeleteFunc(rows, func(row *T) bool { return !wanted[collate.Identity(name.Text(row))] })...)
 	}
-	return out, nil
+	return all, nil
 }
 
 // restoreTimeout bounds a statement of Restore, because rows with the longest texts may take longer
@@ -319,6 +323,9 @@ const restoreTimeout = 10 * time.Minute
 
 func (w *writer[T]) Restore(ctx context.Context, fields []model.RowField[T], rows []*T) error {
 	n := rowsWith(w.mapping, fields)
+	for _, row := range rows {
+		model.Normalize(fields, row)
+	}
 	for part := range slices.Chunk(rows, importRows) {
 		ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
 		_, err := w.store.exec(ctx, n.storeSQL(w.store.dialect, "", len(part)), n.args(w.store.dialect, part)...)

@@ -268,7 +268,7 @@ const (
 	maxRankedName = 200 // bytes
 )
 
-// maxCandidates is the maximum number of columns that a question offers for a field.
+// maxCandidates is the maximum number of columns that a question offers for a field, unless more are equal to the best.
 const maxCandidates = 3
 
 // open returns the fields that need a column, because they are required or have a given name, and have none.
@@ -285,7 +285,7 @@ func (c *chooser) open() (fields []string) {
 // findCandidates finds the columns that may be the open fields. A column is the first candidate of one field at most.
 func (c *chooser) findCandidates() {
 	c.candidates = map[string][]int{}
-	first := map[int]bool{}
+	first, most := map[int]bool{}, map[string]int{}
 	ranks := c.ranked(c.open(), c.used())
 	for i := range ranks {
 		ranks[i].name += c.likeness(ranks[i])
@@ -293,7 +293,11 @@ func (c *chooser) findCandidates() {
 	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
 	for _, r := range ranks {
 		isFirst := c.candidates[r.field] == nil
-		if r.points() > minPoints && (!isFirst && r.points() > weakPoints || isFirst && !first[r.column]) && len(c.candidates[r.field]) < maxCandidates {
+		isTie := !isFirst && r.points() == most[r.field]
+		if r.points() > minPoints && (!isFirst && r.points() > weakPoints && len(c.candidates[r.field]) < maxCandidates || isTie || isFirst && !first[r.column]) {
+			if isFirst {
+				most[r.field] = r.points()
+			}
 			c.candidates[r.field] = append(c.candidates[r.field], r.column)
 			first[r.column] = first[r.column] || isFirst
 		}
@@ -333,9 +337,12 @@ const (
 // sortedLetters returns the letters of a name in order, which are the same for "titel" and "title".
 func sortedLetters(name string) string { return string(slices.Sorted(slices.Values([]rune(name)))) }
 
-// used returns the columns of the fields.
+// used returns the columns of the fields, and those of a file of rejected rows.
 func (c *chooser) used() map[int]bool {
 	used := map[int]bool{}
+	for i := range rejectColumns {
+		used[i] = len(c.header) > len(rejectColumns) && slices.Equal(c.header[:len(rejectColumns)], rejectColumns)
+	}
 	for _, of := range c.found {
 		for _, i := range of {
 			for _, part := range partsOf(i, c.joins) {

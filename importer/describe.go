@@ -72,13 +72,14 @@ type Column struct {
 	Name    string   // of the column; "" without one
 	Others  []string // other columns, for rows in which those before are empty
 	Default string   // for an empty or missing cell
+	Empty   int      // rows with a name and no value, if a default can fill it
 	Forms   []Form   // of cells that are not in the catalogue's notation
 }
 
 // Columns describes the fields that have a column or a default.
 func (f *File) Columns() (columns []Column) {
 	for _, field := range model.ImportFields {
-		c := Column{Field: field, Name: f.columnOf(field), Default: f.options.Defaults[field]}
+		c := Column{Field: field, Name: f.columnOf(field), Default: f.options.Defaults[field], Empty: f.holes[field]}
 		if c.Name == "" && c.Default == "" {
 			continue
 		}
@@ -101,7 +102,7 @@ func (f *File) Unused() []string {
 	if f.rejects {
 		return nil
 	}
-	used := (&chooser{found: f.columns, joins: f.joins}).used()
+	used := (&chooser{header: f.Header, found: f.columns, joins: f.joins}).used()
 	var names []string
 	for i, name := range f.Header {
 		if !used[i] {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/model/collate"
 )
 
 // Values of Options.Duplicates: the row to import of several that are the same book, by name and author, with
@@ -23,8 +22,8 @@ const (
 	DuplicatesReject = "reject" // none
 )
 
-// keyRow holds the hashes of a row: of its name and author without case and accents, and of all values. It has 16 bytes, so a
-// million rows take 16 MB.
+// keyRow holds the hashes of a row: of the key of its book (model.BookKey), and of all values. It has 16 bytes, so a million
+// rows take 16 MB.
 type keyRow struct {
 	key         uint64
 	values, row uint32
@@ -32,43 +31,45 @@ type keyRow struct {
 
 // keys are the keyRows of a file. They are partitioned, so that parts grow and are sorted separately.
 type keys struct {
-	key, values maphash.Hash
-	hasKey      [2]bool // of keyFields
-	parts       [256][]keyRow
+	seed   maphash.Seed
+	values maphash.Hash
+	book   [2]string // keyFields of the row that add will add
+	parts  [256][]keyRow
 }
 
-func newKeys() *keys {
-	k := &keys{}
-	k.values.SetSeed(k.key.Seed())
+func newKeys(seed maphash.Seed) *keys {
+	k := &keys{seed: seed}
+	k.values.SetSeed(seed)
 	return k
 }
 
-// value hashes a value of the row that add will add. Names and authors are compared as search compares them.
+// value hashes a value of the row that add will add.
 func (k *keys) value(field, text string) {
-	write := func(hash *maphash.Hash, text string) {
-		_, _ = hash.WriteString(text)
-		_ = hash.WriteByte(0)
-	}
 	if i := slices.Index(keyFields, field); i >= 0 {
-		k.hasKey[i] = text != ""
-		write(&k.key, collate.Fold(text))
+		k.book[i] = text
 	}
-	write(&k.values, text)
+	_, _ = k.values.WriteString(text)
+	_ = k.values.WriteByte(0)
 }
 
 // keyFields are the fields that identify a book.
 var keyFields = []string{"name", "author"}
 
+func (k *keys) key() uint64 {
+	return maphash.Comparable(k.seed, model.NewBookKey(k.book[0], k.book[1]))
+}
+
 // add adds a row, unless it has no key.
 func (k *keys) add(row int) {
-	if key := k.key.Sum64(); k.hasKey == [2]bool{true, true} {
+	if k.book[0] != "" && k.book[1] != "" {
+		key := k.key()
 		k.parts[key>>56] = append(k.parts[key>>56], keyRow{key, uint32(k.values.Sum64()), uint32(row)})
 	}
 	k.reset()
 }
 
 func (k *keys) reset() {
-	k.key.Reset()
+	k.book = [2]string{}
 	k.values.Reset()
 }
 
@@ -108,13 +109,12 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *keys) (*Question, e
 	if len(questionable) == 0 {
 		return nil, nil
 	}
-	read := newKeys()
-	read.key.SetSeed(surveyed.key.Seed())
+	read := newKeys(surveyed.seed)
 	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
 		for _, field := range keyFields {
 			read.value(field, book.Text(field))
 		}
-		if !questionable[read.key.Sum64()] {
+		if !questionable[read.key()] {
 			read.reset()
 			return nil
 		}
@@ -186,7 +186,7 @@ const shownConflicts = 3
 
 func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*Question, error) {
 	shown := conflicts[:min(len(conflicts), shownConflicts)]
-	books := map[uint32]model.ImportBookInput{}
+	books, places := map[uint32]model.ImportBookInput{}, map[uint32]string{}
 	last := uint32(0)
 	for _, c := range shown {
 		books[c.row], books[c.other] = model.ImportBookInput{}, model.ImportBookInput{}
@@ -194,7 +194,7 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 	}
 	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
 		if _, ok := books[uint32(row.Number)]; ok {
-			books[uint32(row.Number)] = book
+			books[uint32(row.Number)], places[uint32(row.Number)] = book, row.Place()
 		}
 		if uint32(row.Number) == last {
 			return io.EOF
@@ -209,13 +209,13 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 		has = "book has"
 	}
 	q := &Question{Option: "duplicates", Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
-		{DuplicatesLast, "imports the last of the rows", "Use the last row"},
-		{DuplicatesFirst, "imports the first", "Use the first row"},
-		{DuplicatesReject, "imports none", "Skip these books"},
+		{"", DuplicatesLast, "imports the last of the rows", "Use the last row"},
+		{"", DuplicatesFirst, "imports the first", "Use the first row"},
+		{"", DuplicatesReject, "imports none", "Skip these books"},
 	}}
 	for _, c := range shown {
 		one, other := books[c.row], books[c.other]
-		q.Examples = append(q.Examples, fmt.Sprintf("rows %d and %d: %s, %s: %s", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other)))
+		q.Examples = append(q.Examples, fmt.Sprintf("%s and %s: %s, %s: %s", places[c.row], places[c.other], Printable(one.Name), Printable(one.Author), difference(one, other)))
 	}
 	if more := len(conflicts) - len(shown); more > 0 {
 		q.Examples = append(q.Examples, fmt.Sprintf("and %d more", more))

@@ -102,8 +102,8 @@ func TestForeignFiles(t *testing.T) {
 		"all questions at once": {
 			"Titles,num_pages,date,The Author,genre\nA,1,3/4/2005,X,G\nA,2,3/4/2005,X,G\n", Options{Columns: map[string]string{"name": "Titles", "author": "The Author"}},
 			"the header has no column price. It has: Titles, num_pages, date, The Author, genre. " +
-				"the column date can be read in two ways, as 3/4/2005 (row 1). " +
-				"1 book has several rows with different values:\n  rows 1 and 2: A, X: pages 1 or 2"},
+				"the column date can be read in two ways, as 3/4/2005 (line 2). " +
+				"1 book has several rows with different values:\n  line 2 and line 3: A, X: pages 1 or 2"},
 		"near misses": {"Tilte,pages,date,Auhtor,price,Publisher,genre\nA,1,2000,X,1,P,G\n", Options{Columns: map[string]string{"genre": "Gener"}},
 			"the header has no column name (did you mean Tilte?), author (did you mean Auhtor?), Gener (did you mean genre?). It has: " +
 				"Tilte, pages, date, Auhtor, price, Publisher, genre:\n  name may be Tilte: A\n  name may be Auhtor: X\n  author may be Auhtor: X\n  genre may be genre: G"},
@@ -111,9 +111,9 @@ func TestForeignFiles(t *testing.T) {
 			"Tilte" + strings.Repeat("x", maxRankedName) + strings.Repeat(",q", maxRanked) + ",Tilte,pages,date,author,price,genre\n", Options{},
 			"the header has no column name. It has: Tilte" + strings.Repeat("x", maxPrinted-5) + "…" + strings.Repeat(", q", 19) + " and 987 more"},
 
-		"duplicates without case and accents": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{},
-			"1 book has several rows with different values:\n  rows 1 and 2: Émile, X: name Émile or EMILE"},
-		"one of them": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{Duplicates: DuplicatesFirst}, "Émile||1|2000-01-01|X|1.00|G|"},
+		"duplicates with one key": {header + "Émile,1" + rest + "ÉMILE,1" + rest + "Emile,1" + rest, Options{},
+			"1 book has several rows with different values:\n  line 2 and line 3: Émile, X: name Émile or ÉMILE"},
+		"one of them": {header + "Émile,1" + rest + "ÉMILE,1" + rest, Options{Duplicates: DuplicatesFirst}, "Émile||1|2000-01-01|X|1.00|G|"},
 
 		"months and names of other languages": {
 			"Titel;Seitenzahl;Erscheinungsdatum;Autor;Preis;Gattung\nA;1.024 Seiten;1. März 2000;X;12,50 €;G\nB;1;12 août 1999;X;1;G\nC;1;3 de enero de 1998;X;1;G\n", Options{},
@@ -166,9 +166,9 @@ func TestAnswersOfMissingFields(t *testing.T) {
 	questions, _ := errors.AsType[Questions](err)
 	want := Questions{{
 		Option: "map", Fields: []string{"author", "price", "category"},
-		Answers:  []Answer{{"author=Von", "reads author from that column", "Use Von for Author: Ann One; Bob Two"}},
+		Answers:  []Answer{{"", "author=Von", "reads author from that column", "Use Von for Author: Ann One; Bob Two"}},
 		Text:     "the header has no column author (did you mean Von?), price. It has: name, pages, date, Von, genre",
-		Examples: []string{"author may be Von: Ann One; Bob Two"},
+		Examples: []string{"author may be Von: Ann One; Bob Two"}, Candidates: []Candidate{{"author", "Von", []string{"Ann One", "Bob Two"}}},
 	}}
 	if diff := cmp.Diff(want, questions); diff != "" {
 		t.Error(diff)

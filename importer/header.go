@@ -100,7 +100,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 // hasNoHeader reports whether the first row is a book: none of its cells is a known name, and one is a number, a date or
 // a code as those below it.
 func (f *File) hasNoHeader() bool {
-	if f.options.NoHeader || f.options.HeaderRow > 0 && !f.IsSpreadsheet() || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
+	if f.options.NoHeader || f.isHeaderGiven || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
 		return false
 	}
 	isTyped := false

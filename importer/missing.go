@@ -35,9 +35,11 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 			if n == 0 {
 				near = fmt.Sprintf(" (did you mean %s?)", Printable(column))
 			}
-			q.Answers = append(q.Answers, Answer{m.field + "=" + column, "reads " + m.field + " from that column",
-				fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(m.field).Label, f.firstOf(i))})
-			q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", m.field, Printable(column), f.firstOf(i)))
+			q.Candidates = append(q.Candidates, Candidate{m.field, column, f.firstOf(i)})
+			first := strings.Join(f.firstOf(i), "; ")
+			q.Answers = append(q.Answers, Answer{"", m.field + "=" + column, "reads " + m.field + " from that column",
+				fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(m.field).Label, first)})
+			q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", m.field, Printable(column), first))
 		}
 		if m.isEmpty {
 			empty := "is empty in all rows"
@@ -78,15 +80,15 @@ func (f *File) address(i int) string {
 }
 
 // firstOf returns the first values of a column.
-func (f *File) firstOf(i int) string {
+func (f *File) firstOf(i int) []string {
 	if i >= len(f.profiles) {
-		return ""
+		return nil
 	}
 	first := slices.Clone(f.profiles[i].First)
 	for n := range first {
 		first[n] = escape(first[n], maxExample)
 	}
-	return strings.Join(first, "; ")
+	return first
 }
 
 // maxExample is the maximum length of a value in a question.

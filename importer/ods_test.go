@@ -54,7 +54,7 @@ func TestOpenDocument(t *testing.T) {
 		`<table:table-row><table:table-cell><text:p>D</text:p></table:table-cell><table:covered-table-cell/>`+
 		`<table:table-cell table:number-columns-repeated="5"><text:p>1</text:p></table:table-cell></table:table-row>`+empty+
 		`</table:table><table:table table:name="More">`+odsTexts("x")+`</table:table>`)
-	want := []string{"A  BC|one\ntwo\nthree|1024|2007-07-01|X|12.50|G|", `row 2: published_at "1": The published at field must be a valid date.`}
+	want := []string{"A  BC|one\ntwo\nthree|1024|2007-07-01|X|12.50|G|", `row 4: published_at "1": The published at field must be a valid date.`}
 	for _, o := range []Options{{}, {HeaderRow: 2}} {
 		f, err := surveyOf(t, file, o)
 		must(t, err)

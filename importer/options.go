@@ -42,7 +42,11 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 			return ""
 		case len(given) > 1:
 			invalid[name] = "must be given once"
-		case allowed != nil && !slices.Contains(allowed, given[0]):
+		case allowed != nil:
+			i := slices.IndexFunc(allowed, func(value string) bool { return strings.EqualFold(value, given[0]) })
+			if i >= 0 {
+				return allowed[i]
+			}
 			invalid[name] = "must be one of: " + strings.Join(allowed, ", ")
 		}
 		return given[0]

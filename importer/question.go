@@ -19,10 +19,19 @@ type Question struct {
 	Examples []string // lines about rows of the file
 	Fields   []string // for map: the fields without a column or with empty cells, and the category, which new genres need
 	Answers  []Answer // the values to choose from; for map those that nearly match
+
+	Candidates []Candidate // for map: columns that may be the fields, best first
+}
+
+// Candidate is a column that may be a field.
+type Candidate struct {
+	Field, Column string
+	First         []string // its first values
 }
 
 // Answer is a value of an option.
 type Answer struct {
+	Option  string // "" means that of the question
 	Value   string
 	Meaning string // its effect, as the end of a sentence
 	Label   string // its effect, as the label of a button
@@ -46,37 +55,37 @@ func (q Questions) Error() string {
 }
 
 // dateQuestion returns the question about the order of day and month in a column.
-func dateQuestion(column string, s *value.DateSurvey, lastYear int) *Question {
+func dateQuestion(column string, s *value.DateSurvey, lastYear int, place func(int) string) *Question {
 	if s.MDY.Cells > 0 {
 		return &Question{Option: "dates",
-			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, as in %s, and %s (row %d) must be day, month, year, as in %s",
-				Printable(column), Printable(s.MDY.Text), s.MDY.Row, CountRows(s.MDY.Cells), Printable(s.DMY.Text), s.DMY.Row, CountRows(s.DMY.Cells)),
+			Text: fmt.Sprintf("the column %s mixes two orders: %s (%s) must be month, day, year, as in %s, and %s (%s) must be day, month, year, as in %s",
+				Printable(column), Printable(s.MDY.Text), place(s.MDY.Row), CountRows(s.MDY.Cells), Printable(s.DMY.Text), place(s.DMY.Row), CountRows(s.DMY.Cells)),
 			Answers: []Answer{
-				{value.DatesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.DMY.Text)},
-				{value.DatesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.MDY.Text)},
+				{"", value.DatesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.DMY.Text)},
+				{"", value.DatesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.MDY.Text)},
 			},
 		}
 	}
 	mdy, _, _ := value.ParseDate(s.Either.Text, value.DatesMDY, lastYear)
 	dmy, _, _ := value.ParseDate(s.Either.Text, value.DatesDMY, lastYear)
 	return &Question{Option: "dates",
-		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.Either.Text), s.Either.Row),
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Either.Text), place(s.Either.Row)),
 		Answers: []Answer{
-			{value.DatesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
-			{value.DatesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
+			{"", value.DatesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
+			{"", value.DatesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
 		},
 	}
 }
 
 // decimalQuestion returns the question about the decimal separator of a column.
-func decimalQuestion(column string, s *value.AmountSurvey) *Question {
+func decimalQuestion(column string, s *value.AmountSurvey, place func(int) string) *Question {
 	thousands, _ := value.ParseAmount(s.Ambiguous, true)
 	decimals, _ := value.ParseAmount(s.Ambiguous, false)
 	return &Question{Option: "decimal",
-		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.Ambiguous), s.Row),
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Ambiguous), place(s.Row)),
 		Answers: []Answer{
-			{decimalComma, "makes that " + thousands, "Thousands: " + thousands},
-			{decimalPoint, "makes that " + decimals, "Decimals: " + decimals},
+			{"", decimalComma, "makes that " + thousands, "Thousands: " + thousands},
+			{"", decimalPoint, "makes that " + decimals, "Decimals: " + decimals},
 		},
 	}
 }
@@ -88,7 +97,7 @@ func (f *File) encodingQuestion() *Question {
 	for _, guess := range f.Unsure {
 		if text := escape(guess.Text, maxExample); !seen[text] && len(q.Answers) < maxEncodings {
 			seen[text] = true
-			q.Answers = append(q.Answers, Answer{guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
+			q.Answers = append(q.Answers, Answer{"", guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
 		}
 	}
 	return q

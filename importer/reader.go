@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -18,6 +19,7 @@ type Row struct {
 	Line     int // first line in the file; 0 in a spreadsheet
 	Problems []Problem
 	Skipped  bool // another row of the same book is imported
+	file     *File
 	record   source.Record
 	form     model.Form
 }
@@ -33,11 +35,7 @@ type Problem struct {
 // Error describes a bad row.
 func (r *Row) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "row %d", r.Number)
-	if r.Line > 0 {
-		fmt.Fprintf(&b, " (line %d)", r.Line)
-	}
-	b.WriteByte(':')
+	b.WriteString(r.Name() + ":")
 	for _, p := range r.Problems {
 		if p.Value != "" {
 			fmt.Fprintf(&b, " %s \"%s\":", Printable(p.Column), Printable(p.Value))
@@ -45,6 +43,32 @@ func (r *Row) Error() string {
 		b.WriteString(" " + escape(p.Message, maxMessage))
 	}
 	return b.String()
+}
+
+// Place returns where the row is, as the file's own program numbers it: "line 7" of a text, "row 7" of a sheet.
+func (r *Row) Place() string { return r.file.place(cmp.Or(r.Line, r.Number)) }
+
+// Name returns the number of the row and its place.
+func (r *Row) Name() string {
+	if r.Line == 0 {
+		return r.Place()
+	}
+	return fmt.Sprintf("row %d (%s)", r.Number, r.Place())
+}
+
+// place returns the place of a line of a text, or of a row of sheets counted from 1.
+func (f *File) place(n int) string {
+	if !f.IsSpreadsheet() {
+		return "line " + strconv.Itoa(n)
+	}
+	if f.format.NoHeader {
+		n--
+	}
+	sheet, row := f.SheetRow(n)
+	if sheet == "" {
+		return "row " + strconv.Itoa(row)
+	}
+	return fmt.Sprintf("row %d of %s", row, Printable(sheet))
 }
 
 // Reader reads the rows of a file in bounded memory.
@@ -68,7 +92,7 @@ func (r *Reader) Next() (*Row, error) {
 		return nil, err
 	}
 	r.number++
-	row := &Row{Number: r.number, Line: record.Line, record: record}
+	row := &Row{Number: r.number, Line: record.Line, file: r.file, record: record}
 	if r.file.IsSpreadsheet() {
 		row.Line = 0
 	}
@@ -100,8 +124,12 @@ func (r *Row) Value(field string) string { return r.form[field].Written() }
 // drop marks a duplicate row as skipped or bad.
 func (f *File) drop(row *Row, d duplicate) {
 	if row.Skipped = f.options.Duplicates != DuplicatesReject; !row.Skipped {
+		other := fmt.Sprintf("Row %d", d.other)
+		if f.IsSpreadsheet() {
+			other = "The " + f.place(int(d.other))
+		}
 		row.Problems = []Problem{{
-			Message: fmt.Sprintf("Row %d is the same book by name and author, with other values.", d.other),
+			Message: other + " is the same book by name and author, with other values.",
 			Mend:    "Keep one of the rows.",
 		}}
 	}

@@ -46,7 +46,7 @@ type Form struct {
 	place  int // position of the first cell among those of all forms
 }
 
-// survey adds a cell to the statistics for decide.
+// survey adds a cell to the statistics for decide. row is what File.place takes.
 func (r *reading) survey(row int, text string) {
 	switch r.kind {
 	case model.KindDate:
@@ -76,12 +76,12 @@ func (r *reading) survey(row int, text string) {
 
 // decide chooses the date order and the decimal separator of a column. It is called after the survey. With a
 // question it also chooses the first answer.
-func (r *reading) decide(column string) (q *Question) {
+func (r *reading) decide(column string, place func(int) string) (q *Question) {
 	if r.kind == model.KindDate && r.order == value.DatesAuto {
 		if order, isClear := r.dates.Order(); isClear {
 			r.order = order
 		} else {
-			r.order, q = order, dateQuestion(column, &r.dates, r.lastYear)
+			r.order, q = order, dateQuestion(column, &r.dates, r.lastYear, place)
 		}
 	}
 	if r.kind == model.KindCents {
@@ -89,7 +89,7 @@ func (r *reading) decide(column string) (q *Question) {
 		if r.comma = comma; r.decimal != "" {
 			r.comma = r.decimal == decimalComma
 		} else if !isClear {
-			q = decimalQuestion(column, &r.amounts)
+			q = decimalQuestion(column, &r.amounts, place)
 		}
 	}
 	r.excel = r.dates.HasExcelDays()

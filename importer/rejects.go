@@ -28,7 +28,11 @@ func (w *RejectsWriter) Add(bad *Row) error {
 	for _, p := range bad.Problems {
 		reasons, columns, values, mends = append(reasons, p.Message), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
 	}
-	cells := []string{strconv.Itoa(bad.Number), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
+	number := bad.Number
+	if w.of.IsSpreadsheet() {
+		_, number = w.of.SheetRow(number)
+	}
+	cells := []string{strconv.Itoa(number), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
 	return w.out.Write(append(cells, w.of.rejectedCells(bad)...))
 }
 

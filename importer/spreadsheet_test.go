@@ -172,7 +172,7 @@ func TestSpreadsheetBounds(t *testing.T) {
 	if err != nil || f.Rows != 100 {
 		t.Fatal(f, err)
 	}
-	if got := readBooks(t, f)[0]; got != "row 1: The row has 9 cells, the header has 8." {
+	if got := readBooks(t, f)[0]; got != "row 2: The row has 9 cells, the header has 8." {
 		t.Errorf("a row that is too wide: %s", got)
 	}
 	for name, test := range map[string]struct{ sheet, texts, want string }{

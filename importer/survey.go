@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -50,6 +52,7 @@ type File struct {
 	gaps            map[string]bool // fields that bad rows need a default for
 	unfilled        int             // rows that only need these defaults
 	seen            int             // columns of Header that the first rows have
+	isHeaderGiven   bool            // options.HeaderRow was given
 	isHeaderGuessed bool            // options.NoHeader was not given
 	unended         bool            // the last row has no line end
 	rejects         bool            // the last column holds rejected JSON rows
@@ -72,7 +75,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = value.DatesAuto
 	}
-	f := &File{source: in, options: o, readings: map[string]*reading{}, holes: map[string]int{}, gaps: map[string]bool{}}
+	f := &File{source: in, options: o, isHeaderGiven: o.HeaderRow > 0, readings: map[string]*reading{}, holes: map[string]int{}, gaps: map[string]bool{}}
 	var err error
 	if f.Text, err = in.Text(ctx, f.header()); err != nil {
 		return nil, err
@@ -108,7 +111,10 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	var questions Questions
 	if f.isHeaderGuessed {
 		questions = append(questions, &Question{Option: "no_header", Text: "the first row has no names of columns, and looks like a book",
-			Answers: []Answer{{"true", "reads it as a book, with the columns #1, #2 and so on", "The first row is a book"}}})
+			Answers: []Answer{
+				{"", "true", "reads it as a book, with the columns #1, #2 and so on", "The first row is a book"},
+				{"header_row", strconv.Itoa(f.Before + 1), "reads names of columns in it", "The first row has the names of the columns"},
+			}})
 	}
 	if f.Unsure != nil {
 		questions = append(questions, f.encodingQuestion())
@@ -121,7 +127,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		questions = append(questions, f.missingQuestion(missing))
 	}
 	for _, field := range model.ImportFields {
-		if q := f.readings[field].decide(f.columnOf(field)); q != nil {
+		if q := f.readings[field].decide(f.columnOf(field), f.place); q != nil {
 			questions = append(questions, q)
 		}
 	}
@@ -247,7 +253,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 	if err != nil {
 		return nil, nil, err
 	}
-	keys := newKeys()
+	keys := newKeys(maphash.MakeSeed())
 	used, exists := make([]bool, len(f.Header)), make([]bool, len(f.Header))
 	for i := range f.Header[:f.seen] {
 		exists[i] = true
@@ -269,6 +275,10 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			continue
 		}
 		good++
+		row := r.Line
+		if f.IsSpreadsheet() {
+			row = f.Rows
+		}
 		isNamed := false
 		for i := f.seen; i < len(f.Header) && r.Values != nil; i++ {
 			_, ok := r.Values[f.Header[i]]
@@ -285,7 +295,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && slices.Contains(fillable, field) {
 				f.holes[field]++
 			}
-			f.readings[field].survey(f.Rows, text)
+			f.readings[field].survey(row, text)
 			keys.value(field, strings.TrimSpace(text))
 		}
 		keys.add(f.Rows)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"golang.org/x/text/unicode/norm"
+
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
@@ -193,7 +195,7 @@ func compare(field string, value any, operator string, operand any) bool {
 		}
 		c = cmp.Compare(v, o)
 	case string:
-		o := operand.(string)
+		o := norm.NFC.String(operand.(string))
 		if match := textOperators[operator]; match != nil {
 			return match(v, o)
 		}

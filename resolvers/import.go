@@ -1,16 +1,18 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // ImportBooks imports rows of a file in one transaction, in their order:
-//   - A book with a known name and author is updated if its content differs.
+//   - A book that is stored, by its key or better by its spelling, is updated if its content differs.
 //   - Any other book is created, with its genre and category if they are missing.
 //   - An invalid row is rejected.
 func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
@@ -80,20 +82,23 @@ func (r *Resolver) Atomically(ctx context.Context, fn func(ctx context.Context) 
 // writes books at the end with few statements.
 type importBatch struct {
 	store      *db.Store
-	preview    *importPreview            // nil: the rows are stored
-	categories map[string][]model.ID     // by name
-	genres     map[string][]*model.Genre // by name
-	stored     []*model.Book             // as they were before the import
-	created    []*model.Book             // in order of their rows
-	books      map[model.BookKey]*model.Book
+	preview    *importPreview                // nil: the rows are stored
+	categories map[string][]*model.Category  // by identity of the name
+	genres     map[string][]*model.Genre     // by identity of the name
+	stored     []*model.Book                 // as they were before the import
+	now        []*model.Book                 // the same books as they are after it
+	created    []*model.Book                 // in order of their rows
+	books      map[model.BookKey]*model.Book // by key
+	spelled    map[spelling]*model.Book      // by name and author as they are
 	result     model.ImportResult
 }
 
 // read reads the genres, categories and books of the valid rows.
 func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, problems []model.FieldErrors) error {
-	b.categories = map[string][]model.ID{}
+	b.categories = map[string][]*model.Category{}
 	b.genres = map[string][]*model.Genre{}
 	b.books = map[model.BookKey]*model.Book{}
+	b.spelled = map[spelling]*model.Book{}
 	names := struct{ categories, genres map[string]bool }{map[string]bool{}, map[string]bool{}}
 	keys := map[model.BookKey]bool{}
 	for i, in := range inputs {
@@ -104,27 +109,29 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 			names.categories[in.Category] = true
 		}
 		names.genres[in.Genre] = true
-		keys[model.BookKey{Name: in.Name, Author: in.Author}] = true
+		keys[model.NewBookKey(in.Name, in.Author)] = true
 	}
 	categories, err := b.store.Categories.Named(ctx, slices.Sorted(maps.Keys(names.categories)))
 	if err != nil {
 		return err
 	}
 	for _, c := range categories {
-		b.categories[c.Name] = append(b.categories[c.Name], c.ID)
+		b.addCategory(c)
 	}
 	genres, err := b.store.Genres.Named(ctx, slices.Sorted(maps.Keys(names.genres)))
 	if err != nil {
 		return err
 	}
 	for _, g := range genres {
-		b.genres[g.Name] = append(b.genres[g.Name], g)
+		b.addGenre(g)
 	}
 	if b.stored, err = b.store.BooksKeyed(ctx, slices.Collect(maps.Keys(keys))); err != nil {
 		return err
 	}
 	for _, book := range b.stored {
-		b.books[book.Key()] = new(*book)
+		book = new(*book)
+		b.now = append(b.now, book)
+		b.addBook(book, book.Key())
 	}
 	if b.preview != nil {
 		b.preview.recall(b)
@@ -132,10 +139,30 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 	return nil
 }
 
+func (b *importBatch) addCategory(c *model.Category) {
+	key := collate.Identity(c.Name)
+	b.categories[key] = append(b.categories[key], c)
+}
+
+func (b *importBatch) addGenre(g *model.Genre) {
+	key := collate.Identity(g.Name)
+	b.genres[key] = append(b.genres[key], g)
+}
+
+// addBook lets rows find a book by its key and its spelling, unless they find another.
+func (b *importBatch) addBook(book *model.Book, key model.BookKey) {
+	spelled := spelling{book.Name, book.Author}
+	b.books[key] = cmp.Or(b.books[key], book)
+	b.spelled[spelled] = cmp.Or(b.spelled[spelled], book)
+}
+
+// spelling is a name and an author as they are written.
+type spelling struct{ name, author string }
+
 // add applies one row.
 func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookInput, problems model.FieldErrors) error {
-	key := model.BookKey{Name: in.Name, Author: in.Author}
-	before := b.books[key]
+	key := model.NewBookKey(in.Name, in.Author)
+	before := cmp.Or(b.spelled[spelling{in.Name, in.Author}], b.books[key])
 	var genre model.ID
 	if len(problems) == 0 {
 		var err error
@@ -162,48 +189,63 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	case before == nil:
 		b.result.Created++
 		b.created = append(b.created, after)
-		b.books[key] = after
+		b.addBook(after, key)
 	case before.SameContent(after):
 		b.result.Unchanged++
 	default:
 		b.result.Updated++
 		*before = *after
+		b.addBook(before, key)
 	}
 	return nil
 }
 
 // genre returns the genre of a row and creates it if it is missing. It returns 0 if the row does
 // not name the category of a new genre. If several genres have the name, it returns the book's
-// current one or the first.
+// current one, or the first that is spelled alike, or the first.
 func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book *model.Book) (model.ID, error) {
-	var first model.ID
-	for _, g := range b.genres[in.Genre] {
-		if in.Category != "" && !slices.Contains(b.categories[in.Category], g.CategoryID) {
+	key, categories := collate.Identity(in.Genre), b.categories[collate.Identity(in.Category)]
+	var first *model.Genre
+	for _, g := range b.genres[key] {
+		if in.Category != "" && !slices.ContainsFunc(categories, func(c *model.Category) bool { return c.ID == g.CategoryID }) {
 			continue
 		}
 		if book != nil && book.GenreID == g.ID {
 			return g.ID, nil
 		}
-		if first == 0 {
-			first = g.ID
+		if first == nil || g.Name == in.Genre && first.Name != in.Genre {
+			first = g
 		}
 	}
-	if first != 0 || in.Category == "" {
-		return first, nil
+	switch {
+	case first != nil:
+		return first.ID, nil
+	case in.Category == "":
+		return 0, nil
 	}
-	if len(b.categories[in.Category]) == 0 {
-		category, err := b.createCategory(ctx, in.Category)
-		if err != nil {
-			return 0, err
-		}
-		b.categories[in.Category] = []model.ID{category.ID}
-	}
-	genre, err := b.createGenre(ctx, in.Genre, b.categories[in.Category][0])
+	category, err := b.category(ctx, in.Category, categories)
 	if err != nil {
 		return 0, err
 	}
-	b.genres[in.Genre] = append(b.genres[in.Genre], genre)
+	genre, err := b.createGenre(ctx, in.Genre, category.ID)
+	if err != nil {
+		return 0, err
+	}
+	b.genres[key] = append(b.genres[key], genre)
 	return genre.ID, nil
+}
+
+// category returns the first of some categories that is spelled alike, or the first, or a new one.
+func (b *importBatch) category(ctx context.Context, name string, known []*model.Category) (*model.Category, error) {
+	if len(known) > 0 {
+		i := slices.IndexFunc(known, func(c *model.Category) bool { return c.Name == name })
+		return known[max(i, 0)], nil
+	}
+	made, err := b.createCategory(ctx, name)
+	if err == nil {
+		b.addCategory(made)
+	}
+	return made, err
 }
 
 func (b *importBatch) createCategory(ctx context.Context, name string) (*model.Category, error) {
@@ -222,9 +264,9 @@ func (b *importBatch) createGenre(ctx context.Context, name string, category mod
 
 func (b *importBatch) write(ctx context.Context) error {
 	var changed []*model.Book
-	for _, before := range b.stored {
-		if after := b.books[before.Key()]; !before.SameContent(after) {
-			changed = append(changed, after)
+	for i, before := range b.stored {
+		if !before.SameContent(b.now[i]) {
+			changed = append(changed, b.now[i])
 		}
 	}
 	if err := b.store.ReplaceBooks(ctx, changed); err != nil {

@@ -41,10 +41,10 @@ func (p *importPreview) genre(name string, category model.ID) *model.Genre {
 // recall adds the genres and categories of the earlier parts to a batch.
 func (p *importPreview) recall(b *importBatch) {
 	for _, c := range p.categories {
-		b.categories[c.Name] = append(b.categories[c.Name], c.ID)
+		b.addCategory(c)
 	}
 	for _, g := range p.genres {
-		b.genres[g.Name] = append(b.genres[g.Name], g)
+		b.addGenre(g)
 	}
 }
 

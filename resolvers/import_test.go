@@ -184,6 +184,54 @@ func TestImportOfAKeyStoredTwice(t *testing.T) {
 	})
 }
 
+// TestImportMeetsAgain: one book, genre or category in other spellings is the same one, and takes the file's spelling if
+// it is a book. Of several stored ones the row means that of its own spelling.
+func TestImportMeetsAgain(t *testing.T) {
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
+		expect(t, "first", "3 0 0", imported(t, ctx, catalogue,
+			"Café Society||10|2000-01-01|Zoë Reed|1|Poésie|Fiction",
+			"The Hobbit||310|1937-09-21|Tolkien, J. R. R.|1|Fantasy|Fiction",
+			"Öl||10|2000-01-01|X|1|Poésie|Fiction",
+		))
+		expect(t, "again", "1 2 0", imported(t, ctx, catalogue,
+			"Cafe\u0301\u00a0society||12|2000-01-01|Zoe\u0308 REED|1|POÉSIE|fiction",
+			"THE HOBBIT||310|1937-09-21|J. R. R. Tolkien|1|fantasy |-",
+			"Ol||10|2000-01-01|X|1|Poe\u0301sie|Fiction",
+		))
+		books, _ := contents(t, ctx, catalogue)
+		expect(t, "books", []string{
+			"2 Café\u00a0society||12|2000-01-01|Zoë REED|1.00|Poésie|Fiction",
+			"2 THE HOBBIT||310|1937-09-21|J. R. R. Tolkien|1.00|Fantasy|Fiction",
+			"1 Öl||10|2000-01-01|X|1.00|Poésie|Fiction",
+			"1 Ol||10|2000-01-01|X|1.00|Poésie|Fiction",
+		}, books)
+		for _, input := range []model.CreateCategoryInput{{Name: "FICTION"}, {Name: "Press"}} {
+			_, err := catalogue.Mutation().CreateCategory(ctx, input)
+			must(t, err)
+		}
+		for _, input := range []model.CreateGenreInput{{Name: "FANTASY", CategoryID: 1}, {Name: "fantasy", CategoryID: 2}} {
+			_, err := catalogue.Mutation().CreateGenre(ctx, input)
+			must(t, err)
+		}
+		_, err := catalogue.Mutation().CreateBook(ctx, model.CreateBookInput{
+			Name: "The hobbit", Author: "J. R. R. Tolkien", Pages: 20, PublishedAt: model.Date{Year: 1900, Month: 1, Day: 1}, GenreID: 4,
+		})
+		must(t, err)
+		expect(t, "each by its spelling", "1 2 1", imported(t, ctx, catalogue,
+			"The hobbit||21|1900-01-01|J. R. R. Tolkien|0|fantasy|FICTION",
+			"THE HOBBIT||310|1937-09-21|J. R. R. Tolkien|1|Fantasy|Fiction",
+			"the hobbit||311|1937-09-21|Tolkien, J. R. R.|1|Fantasy|Fiction", // the first
+			"New||1|2000-01-01|X|1|FANTASY|Fiction",
+		))
+		books, _ = contents(t, ctx, catalogue)
+		expect(t, "books", []string{
+			"3 the hobbit||311|1937-09-21|Tolkien, J. R. R.|1.00|Fantasy|Fiction",
+			"2 The hobbit||21|1900-01-01|J. R. R. Tolkien|0.00|fantasy|FICTION",
+			"1 New||1|2000-01-01|X|1.00|FANTASY|Fiction",
+		}, slices.Concat(books[1:2], books[4:]))
+	})
+}
+
 func TestImportFindsGenresByName(t *testing.T) {
 	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		expect(t, "first", "2 0 0", imported(t, ctx, catalogue,

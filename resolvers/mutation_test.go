@@ -186,7 +186,7 @@ func TestUpsertAtOnce(t *testing.T) {
 }
 
 // TestUpsertMeansTheFirst has several rows with the same key, and keys that are
-// alike but not the same.
+// alike but not the same. A spelling wins over the first with its key.
 func TestUpsertMeansTheFirst(t *testing.T) {
 	servertest.OnEach(t, func(t *testing.T, c *servertest.Client) {
 		for range 2 {
@@ -201,10 +201,16 @@ func TestUpsertMeansTheFirst(t *testing.T) {
   g: upsertGenre(input: {name: "Same", categoryId: 1}) { genre { id } created }
   b: upsertBook(input: {`+servertest.BookInput+`, genreId: 2}) { book { id genreId } created }
 }`, "", `{"c":{"category":{"id":"3"},"created":false},"g":{"genre":{"id":"4"},"created":false},"b":{"book":{"id":"5","genreId":"2"},"created":false}}`)
-		for _, name := range []string{"same", "Sam_", "Same%", "Sáme", "' OR '1'='1", `Same\`} {
+		for _, name := range []string{"Sam_", "Same%", "Sáme", "' OR '1'='1", `Same\`} {
 			c.Want(t, `mutation ($name: String!) { upsertCategory(input: {name: $name}) { created } upsertGenre(input: {name: $name, categoryId: 1}) { created } }`,
 				`{"name":`+servertest.Encode(t, name)+`}`, `{"upsertCategory":{"created":true},"upsertGenre":{"created":true}}`)
 		}
+		for _, name := range []string{"SAME", "Ｓame", " Sa\u00adme", "Sa\u200bme"} {
+			c.Want(t, `mutation ($name: String!) { upsertCategory(input: {name: $name}) { category { id } } upsertGenre(input: {name: $name, categoryId: 1}) { genre { id } } }`,
+				`{"name":`+servertest.Encode(t, name)+`}`, `{"upsertCategory":{"category":{"id":"3"}},"upsertGenre":{"genre":{"id":"4"}}}`)
+		}
+		c.Get(t, `mutation { createCategory(input: {name: "SAME"}) { category { id } } }`, "")
+		c.Want(t, `mutation { upsertCategory(input: {name: "SAME"}) { category { id } created } }`, "", `{"upsertCategory":{"category":{"id":"10"},"created":false}}`)
 		// By id a row may be given another key, also one that another has.
 		c.Want(t, `mutation { upsertCategory(input: {id: 4, expectedVersion: 1, name: "Fiction"}) { category { id version } created } }`, "",
 			`{"upsertCategory":{"category":{"id":"4","version":2},"created":false}}`)

@@ -19,9 +19,7 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	find := func(ctx context.Context) (model.ID, error) {
-		return r.store.FindBook(ctx, model.BookKey{Name: in.Name, Author: in.Author})
-	}
+	find := func(ctx context.Context) (model.ID, error) { return r.store.FindBook(ctx, in.Name, in.Author) }
 	return upsert(ctx, r.store, r.store.Books, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
 }
 

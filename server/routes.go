@@ -71,7 +71,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 	pages, err := web.New(web.Config{
 		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
-		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN,
+		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN, Encodings: imports.Encodings, ReadValue: imports.ReadValue,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {

@@ -88,6 +88,12 @@ func TestAuthorsOfThePage(t *testing.T) {
 	c := servertest.Serve(t, catalogtest.SQLite(t))
 	fillShelf(t, c)
 	create(t, c, "/api/books", `{"name": "A", "author": "Tolkien, J. R. R. (John Ronald Reuel), 1892-1973; Doe, Jane", "pages": 9, "published_at": "1937-09-21", "price": 1, "genre_id": 1}`)
+	year := c.Do(http.MethodGet, "/books/1", "", "Accept: text/html").Body.String()
+	for _, want := range []string{`release_date" content="1956"`, `publication_date" content="1956"`, `"datePublished":"1956"`, "rft.date=1956&amp;"} {
+		if !strings.Contains(year, want) {
+			t.Errorf("the page of a year has no %s", want)
+		}
+	}
 	page := html.UnescapeString(c.Do(http.MethodGet, "/books/4", "", "Accept: text/html").Body.String())
 	for _, want := range []string{
 		`<meta name="citation_author" content="Tolkien, J. R. R.">`, `<meta name="citation_author" content="Doe, Jane">`,

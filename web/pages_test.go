@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
@@ -102,8 +104,8 @@ func TestPageOfOneRequest(t *testing.T) {
 		"/?price_max=-1":              {"<h1>3 books</h1>", "“-1” is not a price"},
 		"/?price_max=1e9":             {"<h1>3 books</h1>", "“1e9” is not a price"},
 		"/?price_max=5&sort=name":     {"<h1>1 book</h1>", "up to 5"},
-		"/books/1":                    {"The Stars My Destination", "1 January 1956", "Space"},
-		"/books/1/edit":               {`value="The Stars My Destination"`, `data-version="1"`},
+		"/books/1":                    {"The Stars My Destination", "<dd>1956</dd>", "Space"},
+		"/books/1/edit":               {`value="The Stars My Destination"`, `data-version="1"`, `value="1956"`},
 		"/genres":                     {"3 books in 2 categories", "Poems"},
 		"/books/999":                  {"There is no book 999."},
 		"/books/x":                    {"There is no book x."},
@@ -121,6 +123,12 @@ func TestPageOfOneRequest(t *testing.T) {
 				t.Errorf("%s has no %q:\n%.3000s", target, text, got)
 			}
 		}
+	}
+	var read struct{ Values, Problems map[string]string }
+	w := c.Do(http.MethodGet, "/books/values?publishedAt=1.1.1957&pages=127+S.&price=1.250&x=y", "", "Authorization:")
+	servertest.Must(t, json.Unmarshal(w.Body.Bytes(), &read))
+	if diff := cmp.Diff(map[string]string{"publishedAt": "1957", "pages": "127"}, read.Values); diff != "" || len(read.Problems) != 1 || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%s %v %v", diff, read.Problems, w.Header())
 	}
 	for from, to := range map[string]string{
 		"/?from=&to=&q=+stars++":             "/?q=stars",

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"html/template"
 	"io/fs"
 	"path"
@@ -16,6 +17,7 @@ func parseTemplates(a assets, login bool) (map[string]*template.Template, error)
 	functions := template.FuncMap{
 		"asset": a.url, "modules": a.modules, "number": view.Number, "books": view.Books, "date": view.Date, "moment": view.Moment,
 		"login":     func() bool { return login },
+		"labels":    labels,
 		"searchURL": list.SearchURL, "genreURL": list.GenreURL, "categoryURL": list.CategoryURL,
 	}
 	paths, err := fs.Glob(files, "templates/*.html")
@@ -31,6 +33,18 @@ func parseTemplates(a assets, login bool) (map[string]*template.Template, error)
 		templates[strings.TrimPrefix(path, "templates/")] = t
 	}
 	return templates, nil
+}
+
+// labels returns the labels of the fields that messages name in other words, as JSON.
+func labels() (string, error) {
+	labels := map[string]string{}
+	for _, f := range model.BookFields {
+		if words := strings.ReplaceAll(f.Key, "_", " "); f.Writable && f.Kind != model.KindID && !strings.EqualFold(words, f.Label) {
+			labels[words] = f.Label
+		}
+	}
+	text, err := json.Marshal(labels)
+	return string(text), err
 }
 
 // readQueries returns the GraphQL documents of the pages by file name. It replaces ...BookFields by the names of all

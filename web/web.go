@@ -29,6 +29,8 @@ type Config struct {
 	Login    *Login // nil: users enter a token
 	// PublicURL is the origin of absolute addresses, such as https://books.example; empty: pages have none.
 	PublicURL string
+	Encodings []string // that an import may have
+	ReadValue book.ReadValue
 	NoRobots  bool // robots.txt disallows all
 	// PlaygroundCDN lets browsers load GraphiQL from a CDN if it is not built in.
 	PlaygroundCDN bool
@@ -63,7 +65,7 @@ func New(cfg Config) (*Pages, error) {
 		return nil, err
 	}
 	source := view.Source{Query: cfg.Query, Documents: queries}
-	lists, books := list.Pages{Source: source}, book.Pages{Source: source, PublicURL: cfg.PublicURL}
+	lists, books := list.Pages{Source: source}, book.Pages{Source: source, PublicURL: cfg.PublicURL, Encodings: cfg.Encodings, ReadValue: cfg.ReadValue}
 	if err := p.routeDocs(); err != nil {
 		return nil, err
 	}
@@ -86,6 +88,7 @@ func New(cfg Config) (*Pages, error) {
 	p.mux.Handle("GET /books/{id}/history", p.drawn(books.History)) // not cached, because the log changes without the revision
 	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(books.Edit)))
 	p.mux.Handle("GET /books/new", cached(p.drawn(books.New)))
+	p.mux.HandleFunc("GET /books/values", books.Values)
 	p.mux.Handle("GET /genres", cached(p.drawn(lists.Genres)))
 	p.mux.Handle("GET /import", p.drawn(books.Import))
 	p.mux.Handle("GET /developers", p.drawn(p.developers)) // not cached, because it has the host of the request

@@ -40,7 +40,7 @@ func describeRow(r *importer.Row) string {
 		return r.Error()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "row %d", r.Number)
+	b.WriteString(r.Name())
 	for _, field := range model.ImportFields {
 		if text := r.Value(field); text != "" {
 			fmt.Fprintf(&b, "; %s: %s", field, importer.Printable(text))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/graph/model"
@@ -30,7 +31,7 @@ type exported struct {
 	Category    string      `json:"category"`
 }
 
-// nastyBooks makes books of texts that files are known to spoil.
+// nastyBooks makes books of texts that files are known to spoil, in NFC as they are stored.
 func nastyBooks(n int) []exported {
 	random := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{
@@ -42,7 +43,7 @@ func nastyBooks(n int) []exported {
 		for range random.IntN(most) {
 			b.WriteString(pieces[random.IntN(len(pieces))])
 		}
-		return strings.TrimSpace(b.String())
+		return strings.TrimSpace(norm.NFC.String(b.String()))
 	}
 	books := make([]exported, n)
 	for i := range books {

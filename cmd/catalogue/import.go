@@ -32,7 +32,7 @@ type importCmd struct {
 	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
 	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. FIELD= imports no column. Fields: ${fields}."`
 	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field if its cell is empty or missing; repeat as for --map."`
-	Encoding   string   `enum:"${encodings}" default:"auto" help:"Encoding of the text: one of ${enum}. auto asks if several are possible (default: ${default})."`
+	Encoding   encoding `enum:"${encodings}" default:"auto" help:"Encoding of the text: one of ${enum}. auto asks if several are possible (default: ${default})."`
 	Sheet      string   `placeholder:"NAME" help:"Sheet of a spreadsheet. Default: all sheets with the same columns as the best one."`
 	Delimiter  string   `placeholder:"CHARACTER" default:"auto" help:"Delimiter of CSV: one character, tab, or auto, which looks for , ; tab and | (default: ${default})."`
 	HeaderRow  string   `placeholder:"N" help:"Line of the text, or row of the spreadsheet, with the column names. Default: the best of the first ten."`
@@ -43,6 +43,20 @@ type importCmd struct {
 	Strict     bool     `xor:"bad rows" help:"Import nothing if one row is bad."`
 	Rejects    string   `xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, each with its faults and what would correct them. Without it the first few are printed."`
 	Force      bool     `help:"Replace an existing file of --rejects."`
+}
+
+// encoding is the name of an encoding, which may be given in any case.
+type encoding string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (e *encoding) UnmarshalText(text []byte) error {
+	*e = encoding(text)
+	for _, name := range append([]string{"auto"}, source.Encodings...) {
+		if strings.EqualFold(name, string(text)) {
+			*e = encoding(name)
+		}
+	}
+	return nil
 }
 
 func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Context) error {
@@ -223,7 +237,7 @@ func (c *importCmd) options() (importer.Options, error) {
 	}
 	given := map[string][]string{
 		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
-		"encoding": {c.Encoding}, "decimal": {c.Decimal},
+		"encoding": {string(c.Encoding)}, "decimal": {c.Decimal},
 	}
 	if c.NoHeader {
 		given["no_header"] = []string{"true"}

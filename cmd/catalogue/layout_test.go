@@ -20,7 +20,7 @@ const module = "library-catalogue/"
 // bottom up. "server/..." is server and all below it.
 var mayImport = map[string][]string{
 	"graph/model/collate":  {},
-	"graph/model":          {"graph/model/collate"},
+	"graph/model":          {"graph/model/collate", "graph/model/author"},
 	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
 	"graph/model/citation": {"graph/model", "graph/model/author"},
@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"db/query":      {"graph/model/...", "db/dialect"},
 	"db/search":     {"graph/model/...", "db/dialect", "db/query"},
 	"db/batch":      {"task"},
-	"db/schema":     {"graph/model", "db/dialect", "db/fault", "db/query", "db/search"},
+	"db/schema":     {"graph/model", "graph/model/collate", "db/dialect", "db/fault", "db/query", "db/search"},
 	"db/changes":    {"graph/model", "db/dialect", "db/fault", "db/query", "db/stats", "task"},
 	"db/replica":    {"graph/model", "db/stats", "db/postgres", "task"},
 	"db/facetcount": {"graph/model/..."},
@@ -47,14 +47,14 @@ var mayImport = map[string][]string{
 	"db":            {"db/account", "graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "db/stmt", "task"},
 
 	"db/archive":            {"graph/model", "db"},
-	"db/doctor":             {"db", "db/dialect", "db/schema", "db/search"},
+	"db/doctor":             {"db", "db/dialect", "db/schema"},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
 	"accounts": {"graph/model", "db/account", "lru"},
 
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
-	"resolvers":        {"graph", "graph/model", "db", "db/changes", "resolvers/loader"},
+	"resolvers":        {"graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},
 
 	// edge/telemetry and the spool import db/stats alone of db: the record of a request's statements, for the response.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/envelope", "edge/httpcond", "edge/pipeline", "edge/eventstream"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 		b.WriteString(q.String())
 		answers := make([]string, len(q.Answers))
 		for i, a := range q.Answers {
-			answers[i] = strings.Join(append(optionFlags(importer.Choice{Option: q.Option, Value: a.Value}), a.Meaning), " ")
+			answers[i] = strings.Join(append(optionFlags(importer.Choice{Option: cmp.Or(a.Option, q.Option), Value: a.Value}), a.Meaning), " ")
 		}
 		fmt.Fprintf(&b, ": %s\n", strings.Join(answers, "; "))
 	}

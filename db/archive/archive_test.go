@@ -19,8 +19,8 @@ import (
 )
 
 // newCatalogue makes a catalogue with genres and categories without books, gaps between
-// ids, versions and moments of their own, and texts that files are known to spoil. Its
-// rows fill several parts.
+// ids, versions and moments of their own, and texts that files are known to spoil, in NFC.
+// Its rows fill several parts.
 func newCatalogue(t *testing.T, url string, seed uint64) *db.Store {
 	t.Helper()
 	s := catalogtest.Open(t, url)

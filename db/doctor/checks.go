@@ -2,24 +2,13 @@ package doctor
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"regexp"
-	"slices"
 	"strings"
 
-	"modernc.org/sqlite"
-
-	"library-catalogue/db/search"
+	"library-catalogue/db/schema"
 )
-
-func init() {
-	sqlite.MustRegisterDeterministicScalarFunction("words", 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-		text, _ := args[0].(string)
-		return search.Words(text), nil
-	})
-}
 
 // byFix is the remedy for a problem whose statements are too long to show.
 const byFix = "catalogue db doctor --fix"
@@ -80,22 +69,38 @@ func commas(ids []int64) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", ", ")
 }
 
+// checkTexts finds texts that are not in NFC. Only other programs store them.
+func (e *exam) checkTexts(ctx context.Context) error {
+	for _, table := range []string{"categories", "genres", "books"} {
+		n, err := schema.CountNotNormal(ctx, e.Tx, table)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		e.fixable(ctx, fmt.Sprintf("Texts of %d %s are not in Unicode NFC, so filters do not find them.", n, table), byFix, func() error {
+			_, err := schema.Normalize(ctx, e.Dialect, e.Tx, table, 0, math.MaxInt64)
+			return err
+		})
+	}
+	return nil
+}
+
 // checkSearch compares the derived texts and words of each row with its texts.
 func (e *exam) checkSearch(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {
-		d := e.derivation(search.Columns(table))
+		d := schema.DerivationOf(e.Dialect, table)
 		var wrong []int64
-		if err := e.SelectContext(ctx, &wrong, fmt.Sprintf(`SELECT r.id FROM %[1]s r LEFT JOIN %[1]s_search s ON s.%[2]s = r.id
-WHERE (r.%[3]s, s.%[4]s) IS DISTINCT FROM (%[5]s, %[6]s) ORDER BY r.id`,
-			table, d.id, strings.ReplaceAll(d.row, ", ", ", r."), strings.ReplaceAll(d.entry, ", ", ", s."), d.rowValues, d.entryValues)); err != nil {
+		if err := e.SelectContext(ctx, &wrong, d.WrongSQL("true")); err != nil {
 			return err
 		}
 		if len(wrong) > 0 {
 			e.found(ctx, fmt.Sprintf("The search index does not match the texts of these %s: %s.", table, list(wrong)),
-				byFix, e.reindex(table, d, wrong)...)
+				byFix, d.DeriveSQL(wrong)...)
 		}
 		// With NOT IN, PostgreSQL reads all ids for each row as soon as they exceed work_mem.
-		stray := fmt.Sprintf(` FROM %[1]s_search WHERE NOT EXISTS (SELECT 1 FROM %[1]s r WHERE r.id = %[1]s_search.%[2]s)`, table, d.id)
+		stray := fmt.Sprintf(` FROM %[1]s_search WHERE NOT EXISTS (SELECT 1 FROM %[1]s r WHERE r.id = %[1]s_search.%[2]s)`, table, d.ID)
 		if err := e.wantNone(ctx, "The search index contains missing "+table+": %d.", `SELECT 1`+stray, `DELETE`+stray); err != nil {
 			return err
 		}
@@ -120,24 +125,6 @@ func (e *exam) wantNone(ctx context.Context, problem, rows, mend string) error {
 	return nil
 }
 
-// reindex returns the statements that derive texts and words again. Versions and times of the rows
-// stay the same.
-func (e *exam) reindex(table string, d derivation, ids []int64) (statements []string) {
-	for part := range slices.Chunk(ids, 1000) {
-		statements = append(statements,
-			fmt.Sprintf(`UPDATE %s AS r SET %s WHERE id IN (%s)`, table, d.update, commas(part)),
-			fmt.Sprintf(`DELETE FROM %s_search WHERE %s IN (%s)`, table, d.id, commas(part)),
-			fmt.Sprintf(`INSERT INTO %[1]s_search (%[2]s, %[3]s) SELECT id, %[4]s FROM %[1]s r WHERE id IN (%[5]s)`, table, d.id, d.entry, d.entryValues, commas(part)))
-	}
-	if e.beginDerive != "" {
-		statements = slices.Concat([]string{fmt.Sprintf(e.beginDerive, table)}, statements, []string{fmt.Sprintf(e.endDerive, table)})
-	}
-	return append(statements, fmt.Sprintf(`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, step()))
-}
-
-// step is a random increase of the revision, as in the triggers.
-func step() int64 { return 1 + rand.Int64N(1<<24) }
-
 // checkRevision checks the rows of the revision.
 func (e *exam) checkRevision(ctx context.Context) error {
 	var right bool
@@ -145,7 +132,7 @@ func (e *exam) checkRevision(ctx context.Context) error {
 		return err
 	}
 	// The increase is large, so that no cached data of an earlier revision can seem current.
-	insert := fmt.Sprintf(e.engine.revision, step()<<20)
+	insert := fmt.Sprintf(e.engine.revision, schema.Step()<<20)
 	e.found(ctx, "The revision, which invalidates caches, is missing or not a number.", "", `DELETE FROM revision`, insert)
 	return nil
 }
@@ -160,7 +147,7 @@ func (e *exam) checkChanges(ctx context.Context) error {
 		return err
 	}
 	e.found(ctx, "The log of changes has no beginning, so that nothing is logged.", "", `DELETE FROM feed`,
-		fmt.Sprintf(`INSERT INTO feed (start, ticked) SELECT n, n FROM (SELECT coalesce(max(seq), 0) + %d AS n FROM changes)`, step()))
+		fmt.Sprintf(`INSERT INTO feed (start, ticked) SELECT n, n FROM (SELECT coalesce(max(seq), 0) + %d AS n FROM changes)`, schema.Step()))
 	return nil
 }
 

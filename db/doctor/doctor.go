@@ -60,6 +60,7 @@ var checks = []struct {
 	{"file", (*exam).checkFile},
 	{"schema", (*exam).checkSchema},
 	{"references", (*exam).checkReferences},
+	{"texts", (*exam).checkTexts},
 	{"search", (*exam).checkSearch},
 	{"revision", (*exam).checkRevision},
 	{"changes", (*exam).checkChanges},
@@ -180,15 +181,25 @@ func (e *exam) try(ctx context.Context, fn func() error) error {
 // found adds a problem to the report. With fix it runs the statements, if any. The report shows mend,
 // or the statements if mend is empty.
 func (e *exam) found(ctx context.Context, problem, mend string, statements ...string) {
-	if mend == "" {
-		mend = strings.Join(statements, "; ")
+	if len(statements) == 0 {
+		e.add(problem, mend, false)
+		return
 	}
-	if e.fix && len(statements) > 0 {
-		if err := e.try(ctx, func() error { return e.exec(ctx, statements...) }); err != nil {
+	e.fixable(ctx, problem, cmp.Or(mend, strings.Join(statements, "; ")), func() error { return e.exec(ctx, statements...) })
+}
+
+// fixable adds a problem that fix repairs to the report. With fix of the examination it runs.
+func (e *exam) fixable(ctx context.Context, problem, mend string, fix func() error) {
+	if e.fix {
+		if err := e.try(ctx, fix); err != nil {
 			mend = fmt.Sprintf("%s (which failed: %v)", mend, err)
 		}
 	}
-	e.report.Problems = append(e.report.Problems, Problem{Check: e.check, Problem: problem, Mend: mend, Fixable: len(statements) > 0})
+	e.add(problem, mend, true)
+}
+
+func (e *exam) add(problem, mend string, fixable bool) {
+	e.report.Problems = append(e.report.Problems, Problem{Check: e.check, Problem: problem, Mend: mend, Fixable: fixable})
 }
 
 func (e *exam) exec(ctx context.Context, statements ...string) error {

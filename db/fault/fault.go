@@ -113,12 +113,15 @@ const UniqueViolation = "23505"
 // LockNotAvailable is PostgreSQL's code for a lock that lock_timeout ended.
 const LockNotAvailable = "55P03"
 
+// Deadlock is PostgreSQL's code for a transaction that a deadlock ended.
+const Deadlock = "40P01"
+
 // classifyPostgres follows appendix A, "PostgreSQL Error Codes", of PostgreSQL's manual.
 func classifyPostgres(e *pq.Error) Fault {
 	switch {
 	case e.Code == "23503":
 		return ForeignKey
-	case e.Code == "40001", e.Code == "40P01", // serialization failure, deadlock
+	case e.Code == "40001", e.Code == Deadlock, // serialization failure, deadlock
 		e.Code == UniqueViolation: // duplicate id: see passTakenIDs
 		return Retry
 	case e.Code == "2200H":

@@ -19,3 +19,6 @@ func MakeTriggers(d *dialect.Dialect, field model.FieldInfo) (text string) {
 	}
 	return text
 }
+
+// FillFolding returns the statements that fill SQLite's tables of characters.
+func FillFolding() string { return fillFolding() }

@@ -69,12 +69,24 @@ func (s *Schema) BringUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found.Number >= target {
-		return s.verify(ctx, found.Number == target)
+	if found.Number > target {
+		return s.verify(ctx, false)
+	}
+	var has bool
+	if found.Number == target {
+		if has, err = s.hasPasses(ctx, target); err != nil {
+			return err
+		}
+		if !has {
+			return s.verify(ctx, true)
+		}
 	}
 	var may bool
 	if err := s.DB.GetContext(ctx, &may, s.Dialect.MayMigrate); err != nil {
 		return err
+	}
+	if !may && has {
+		return fmt.Errorf("rows of the catalogue are not changed to schema %d yet, and this database role or server does not permit it: run catalogue db migrate up as the owner of the tables, on the primary", target)
 	}
 	if !may {
 		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary", found.Number, target)
@@ -113,7 +125,9 @@ func (s *Schema) Migrate(ctx context.Context) error {
 			return err
 		}
 		if before.Number <= target {
-			_, err = provider.Up(ctx)
+			if _, err = provider.Up(ctx); err == nil {
+				err = s.runPasses(ctx, target)
+			}
 		}
 		if err == nil {
 			if err := s.createTrigramIndexes(ctx); err != nil {
@@ -121,7 +135,7 @@ func (s *Schema) Migrate(ctx context.Context) error {
 			}
 			return s.verify(ctx, before.Number <= target)
 		}
-		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == fault.LockNotAvailable && locked < lockAttempts {
+		if e, ok := errors.AsType[*pq.Error](err); ok && (e.Code == fault.LockNotAvailable || e.Code == fault.Deadlock) && locked < lockAttempts {
 			locked++
 			s.Logger.WarnContext(ctx, "a transaction holds a table that a migration changes: it is tried again", "attempt", locked)
 			select {

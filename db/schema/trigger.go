@@ -1,16 +1,19 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // trigger is a trigger that follows from the fields of a table: it logs, stamps or folds their columns. The last
@@ -99,9 +102,10 @@ func (t triggered) sqlite() (all []trigger) {
 			folded = append(folded, fmt.Sprintf(`%s = (SELECT folded FROM reading WHERE field = '%s')`, f.FoldColumn(), f.Column))
 		}
 	}
+	// A program of a schema before foldingVersion gives words by another rule, which are replaced.
 	fold := `
   INSERT INTO reading (field, text) VALUES ` + strings.Join(read, ", ") + `;
-  UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + ` WHERE id = NEW.id;
+  UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + `, ` + each(searched[1:], "%s_words = NULL", ", ") + `, actor = NULL WHERE id = NEW.id;
   INSERT OR REPLACE INTO ` + t.table + `_search (rowid, ` + each(searched, "%s", ", ") + `) SELECT NEW.id, ` + each(searched, "(SELECT words FROM reading WHERE field = '%s')", ", ") + `;
   DELETE FROM reading;`
 	log := `
@@ -117,7 +121,7 @@ func (t triggered) sqlite() (all []trigger) {
 	}
 	add("revision_update", `UPDATE OF `+each(columns, "%s", ", ")+` ON `+t.table, `
   UPDATE revision SET n = n + 1 + (random() & 16777215)`+t.reference()+`;`)
-	add("search_insert", `INSERT ON `+t.table+` WHEN NEW.description_words IS NULL`, fold)
+	add("search_insert", `INSERT ON `+t.table+` WHEN NEW.given_words IS NULL`, fold)
 	add("search_update", `UPDATE OF id, `+each(texts, "%s", ", ")+` ON `+t.table+` WHEN NEW.id IS NOT OLD.id OR `+each(texts, "NEW.%[1]s IS NOT OLD.%[1]s", " OR "), `
   DELETE FROM `+t.table+`_search WHERE rowid = OLD.id;`+fold)
 	add("log_delete", `DELETE ON `+t.table, log+`OLD.id, OLD.version, '`+t.code+`', 'd', f.actor, `+image+` FROM feed f;`)
@@ -175,11 +179,10 @@ END $made$;
 	return all
 }
 
-// withTriggers are migrations whose last one of an engine also makes the triggers that follow from the fields.
-type withTriggers struct {
-	fs.FS  // of one engine
-	last   string
-	makers string
+// withMade are migrations of one engine that end with made statements.
+type withMade struct {
+	fs.FS
+	made map[string]string // by file name
 }
 
 // migrationsOf returns the migrations of an engine, with triggers.
@@ -192,20 +195,34 @@ func migrationsOf(all fs.FS, d *dialect.Dialect) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := withTriggers{FS: files, last: entries[len(entries)-1].Name()}
+	w := withMade{files, map[string]string{}}
+	if !d.DerivesTexts && len(entries) >= foldingVersion {
+		w.made[entries[foldingVersion-1].Name()] = fillFolding()
+	}
 	for _, t := range triggers(d) {
-		w.makers += t.make
+		w.made[entries[len(entries)-1].Name()] += t.make
 	}
 	return w, nil
 }
 
+// foldingVersion is the migration that fills SQLite's tables of characters.
+const foldingVersion = 8
+
+// fillFolding returns the statements that fill the tables of characters by the rule of package collate. If they change,
+// because Go knows a later version of Unicode, a further migration must run them.
+var fillFolding = sync.OnceValue(func() string {
+	text, _ := json.Marshal(collate.Foldings()) // marshaling texts cannot fail
+	return "-- +goose StatementBegin\nINSERT OR REPLACE INTO folding SELECT key, value FROM json_each('" + strings.ReplaceAll(string(text), "'", "''") +
+		"');\n-- +goose StatementEnd\nUPDATE characters SET marks = '[" + collate.Marks() + "]';\n"
+})
+
 // Open implements fs.FS.
-func (w withTriggers) Open(name string) (fs.File, error) {
+func (w withMade) Open(name string) (fs.File, error) {
 	file, err := w.FS.Open(name)
-	if err != nil || name != w.last {
+	if err != nil || w.made[name] == "" {
 		return file, err
 	}
-	return longer{file, io.MultiReader(file, strings.NewReader("\n"+w.makers))}, nil
+	return longer{file, io.MultiReader(file, strings.NewReader("\n"+w.made[name]))}, nil
 }
 
 // longer is a file with more text.

@@ -1,8 +1,10 @@
 package schema_test
 
 import (
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +13,16 @@ import (
 	"library-catalogue/db/schema"
 	"library-catalogue/graph/model"
 )
+
+// TestFoldingIsPinned compares the statements that fill SQLite's tables of characters with those of migration 8. If they
+// differ, add a migration that runs them, another pass over all rows, and the difference to fold of PostgreSQL.
+func TestFoldingIsPinned(t *testing.T) {
+	t.Parallel()
+	const want = "b26c753a495b7939dfd5fe030b962710a41c9b4723cacc3967c651438570c5a0"
+	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(schema.FillFolding()))); got != want {
+		t.Errorf("the statements have the hash %s", got)
+	}
+}
 
 // TestFurtherField adds a text to books, as a migration does: writes of a program that knows the field, and of one
 // that does not, are folded, stamped and logged.

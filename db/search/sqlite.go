@@ -13,15 +13,17 @@ import (
 
 type sqlite struct{}
 
-// Words returns the entry of a text in SQLite's index: its words, and in a second line its
-// initials, which start with a dot.
+// Words returns the entry of a text in SQLite's index: its words, and in a second line the words that
+// signs join, and its initials, which start with a dot.
 func Words(text string) string {
-	words := collate.Words(text)
-	indexed := strings.Join(words, " ")
-	if initials := collate.Initials(words); len(initials) > 0 {
-		indexed += "\n·" + strings.Join(initials, " ·")
+	words, further := collate.Entries(text)
+	for _, letters := range collate.Initials(words) {
+		further = append(further, "·"+letters)
 	}
-	return indexed
+	if len(further) == 0 {
+		return strings.Join(words, " ")
+	}
+	return strings.Join(words, " ") + "\n" + strings.Join(further, " ")
 }
 
 func (d sqlite) found(b *query.Builder, s *Search) string {
@@ -49,8 +51,7 @@ func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
 }
 
 // named returns the condition of one of the first three ranks: a column of words of names equals
-// the text, starts with it as whole words, or starts with it. A name's initials may follow its
-// words.
+// the text, starts with it as whole words, or starts with it. A second line may follow a name's words.
 func (sqlite) named(b *query.Builder, s *Search, column string, rank int) string {
 	text := s.text()
 	low := [...]string{text, text + " ", text}[rank-1]

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"golang.org/x/text/unicode/norm"
 )
 
 // definition is a field of rows T, of their inputs C and of their patches P.
@@ -153,9 +154,9 @@ func nullable[V comparable](c codec[V]) codec[*V] {
 	}
 }
 
-// checkText trims *s and checks that it has 1 to Max characters.
+// checkText trims *s, puts it in NFC (Unicode Standard Annex #15) and checks that it has 1 to Max characters.
 func checkText(f *FieldInfo, s *string) string {
-	*s = strings.TrimSpace(*s)
+	*s = norm.NFC.String(strings.TrimSpace(*s))
 	switch {
 	case *s == "":
 		return MustBeRequired

@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Kind is the type of a field's values.
@@ -111,6 +113,20 @@ type RowField[T any] struct {
 	Text func(row *T) string
 	// Equal reports whether two rows have the same value.
 	Equal func(a, b *T) bool
+}
+
+// Normalize puts the texts of a row in NFC, as inputs are.
+func Normalize[T any](fields []RowField[T], row *T) {
+	for _, f := range fields {
+		switch text := f.Pointer(row).(type) {
+		case *string:
+			*text = norm.NFC.String(*text)
+		case **string:
+			if *text != nil {
+				*text = new(norm.NFC.String(**text))
+			}
+		}
+	}
 }
 
 // Snake returns a GraphQL name with underscores: publishedAt becomes published_at.

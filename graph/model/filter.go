@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Filter is the filter input of a type, by GraphQL field names. A map distinguishes null from
@@ -318,7 +319,7 @@ func (p *filterParser) operand(k Kind, value any, path string) any {
 			p.refuse(path, "The %s operand must be a text without the character NUL.")
 			return nil
 		}
-		return text
+		return norm.NFC.String(text) // as texts are stored
 	}
 }
 

@@ -3,6 +3,9 @@ package model
 import (
 	"slices"
 	"strings"
+
+	"library-catalogue/graph/model/author"
+	"library-catalogue/graph/model/collate"
 )
 
 // fileFields are the fields of a book in a file, in export order, with names of genre and category.
@@ -70,11 +73,15 @@ func (in *ImportBookInput) Text(field string) string {
 	return BookFields[i].Text(in.Row())
 }
 
-// BookKey identifies a book for imports. Several books may have the same key; the first one counts.
+// BookKey identifies a book that imports and upserts meet again: the identity of its name and author
+// (collate.Identity, author.Identity). Several books may have the same key.
 type BookKey struct{ Name, Author string }
 
-// Key returns the key of the book for imports.
-func (b *Book) Key() BookKey { return BookKey{b.Name, b.Author} }
+// NewBookKey returns the key of a book with a name and an author.
+func NewBookKey(name, by string) BookKey { return BookKey{collate.Identity(name), author.Identity(by)} }
+
+// Key returns the key of the book.
+func (b *Book) Key() BookKey { return NewBookKey(b.Name, b.Author) }
 
 // ImportResult counts the rows of an import by result.
 type ImportResult struct {

@@ -203,6 +203,9 @@ type Date struct {
 	Day   uint8 // 1 to 31
 }
 
+// IsYear reports whether the date stands for a year without month and day: whether it is 1 January.
+func (d Date) IsYear() bool { return d.Month == 1 && d.Day == 1 }
+
 // ParseDate parses YYYY-MM-DD, or the date of a date-time (RFC 3339). ok is false for an invalid
 // date.
 func ParseDate(text string) (d Date, ok bool) {

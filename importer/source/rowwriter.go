@@ -15,6 +15,8 @@ type rowWriter struct {
 	first  [][]string // rows that may be the header
 	rows   []int      // their numbers in the sheet
 	before int        // rows before the header
+	placed rowNumbers // numbers of the written rows
+	count  int        // written rows
 	names  []string   // the header
 	width  int        // 0 until the header is known
 }
@@ -33,12 +35,17 @@ func (w *rowWriter) set(cells []string, column int, value string) []string {
 	return cells
 }
 
-// write writes a row unless it is empty or before the header. number is its number in the sheet.
+// write writes a row unless it is empty, before the header, or repeats it. number is its number in the sheet.
 func (w *rowWriter) write(number int, cells []string) error {
 	if len(cells) == 0 || number < w.header.Row {
 		return nil
 	}
 	if w.width > 0 {
+		if isHeader := len(w.names) > 1 && slices.Equal(cells, w.names); isHeader && w.count > 0 && !w.header.None {
+			return nil
+		}
+		w.placed = w.placed.add(rowNumber{index: w.count, number: number})
+		w.count++
 		if len(cells) > w.width { // one more cell says that there was a value
 			cells[w.width] = strings.Join(cells[w.width:], "")
 			cells = cells[:w.width+1]
@@ -67,8 +74,8 @@ func (w *rowWriter) begin() error {
 			w.width = max(w.width, len(cells))
 		}
 	}
-	for _, cells := range first {
-		if err := w.write(w.header.Row, cells); err != nil {
+	for k, cells := range first {
+		if err := w.write(w.rows[i+k], cells); err != nil {
 			return err
 		}
 	}

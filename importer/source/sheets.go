@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,30 @@ type Sheets struct {
 	Names   []string // of the sheets that are read
 	LeftOut []string // of the others with rows
 	Before  int      // rows of the first sheet before its header
+	placed  rowNumbers
+}
+
+// rowNumber is the number of a row in its sheet.
+type rowNumber struct {
+	index  int // of the row in the CSV, from 0
+	number int
+	sheet  string // "" if only one is read
+}
+
+// rowNumbers are the numbers of rows that do not follow the row before them.
+type rowNumbers []rowNumber
+
+func (all rowNumbers) add(r rowNumber) rowNumbers {
+	if n := len(all); n > 0 && all[n-1].number-all[n-1].index == r.number-r.index && all[n-1].sheet == r.sheet {
+		return all
+	}
+	return append(all, r)
+}
+
+// SheetRow returns the sheet and the number there of a row of the CSV, counted from 0.
+func (s Sheets) SheetRow(index int) (sheet string, number int) {
+	i := sort.Search(len(s.placed), func(i int) bool { return s.placed[i].index > index }) - 1
+	return s.placed[i].sheet, s.placed[i].number + index - s.placed[i].index
 }
 
 // sheetText is the CSV of a sheet in the temporary file.
@@ -23,6 +48,8 @@ type sheetText struct {
 	header     []string
 	before     int // rows before the header
 	start, end int64
+	placed     rowNumbers
+	count      int // rows
 }
 
 // maxNamed is the maximum number of sheets in an error.
@@ -31,7 +58,7 @@ const maxNamed = 20
 // endSheet adds the sheet whose CSV has been written since start, if it has rows.
 func (b *workbook) endSheet(name string, start int64, w *rowWriter) {
 	if b.written > start {
-		b.sheets = append(b.sheets, sheetText{name, w.names, w.before, start, b.written})
+		b.sheets = append(b.sheets, sheetText{name, w.names, w.before, start, b.written, w.placed, w.count})
 	}
 }
 
@@ -58,7 +85,7 @@ func (b *workbook) chooseSheets() (sheets Sheets, text *io.SectionReader, err er
 	}
 	first := b.sheets[best]
 	var more []sheetText
-	sheets = Sheets{Names: []string{first.name}, Before: first.before}
+	sheets = Sheets{Names: []string{first.name}, Before: first.before, placed: first.placed}
 	for i, s := range b.sheets {
 		switch {
 		case i == best:
@@ -71,9 +98,16 @@ func (b *workbook) chooseSheets() (sheets Sheets, text *io.SectionReader, err er
 	}
 	start, end := first.start, first.end
 	if more != nil { // the text of all follows the others
-		start = b.written
+		start, sheets.placed = b.written, nil
+		count := 0
 		for i, s := range append([]sheetText{first}, more...) {
 			in := bufio.NewReader(io.NewSectionReader(b.file, s.start, s.end-s.start))
+			header := min(i, 1) // rows left out
+			for _, r := range s.placed {
+				shift := max(header-r.index, 0) // the header's number gives that of the next row
+				sheets.placed = sheets.placed.add(rowNumber{count + r.index + shift - header, r.number + shift, s.name})
+			}
+			count += s.count - header
 			if i > 0 {
 				if err := skipRecord(in); err != nil {
 					return sheets, nil, err

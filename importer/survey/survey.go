@@ -82,6 +82,9 @@ func split(name string) []string {
 		if unicode.IsUpper(r) && unicode.IsLower(before) {
 			spaced.WriteByte(' ')
 		}
+		if r == 'º' || r == 'ª' { // Nº is no word, and NO is
+			r = ' '
+		}
 		spaced.WriteRune(r)
 		before = r
 	}

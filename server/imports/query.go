@@ -5,10 +5,21 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
+	"library-catalogue/importer/source"
+	"library-catalogue/importer/value"
 )
+
+// Encodings are the values of the parameter encoding.
+var Encodings = source.Encodings
+
+// ReadValue reads a value that a person writes, as an import does. The problem says what to write instead.
+func ReadValue(kind model.Kind, text string) (plain, problem string) {
+	return value.Read(kind, text, time.Now().Year()+1)
+}
 
 // parseQuery reads the parameters of an import, which are named like the flags of the command line. It
 // refuses unknown parameters, because a misspelt dry_run would store the file.

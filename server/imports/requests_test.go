@@ -33,11 +33,20 @@ type imported struct {
 	ID, Status, Message string
 	Rows                int
 	Counts              struct{ Created, Updated, Unchanged, Rejected, Skipped int }
-	Columns             []struct{ Field, Column string }
-	FirstRows           []struct{ Values map[string]string } `json:"first_rows"`
-	Rejects             struct {
+	Columns             []struct {
+		Field, Column string
+		EmptyRows     int `json:"empty_rows"`
+	}
+	Unused []string
+	Sheets struct {
+		Read    []string
+		LeftOut []string `json:"left_out"`
+	}
+	FirstRows []struct{ Values map[string]string } `json:"first_rows"`
+	Rejects   struct {
 		First []struct {
 			Row      int
+			Place    string
 			Problems []struct{ Column, Value, Message string }
 		}
 		URL string
@@ -45,7 +54,11 @@ type imported struct {
 	Question *struct {
 		Parameter, Text  string
 		Examples, Fields []string
-		Answers          []struct{ Value, Meaning, Label string }
+		Answers          []struct{ Parameter, Value, Meaning, Label string }
+		Candidates       []struct {
+			Field, Column string
+			First         []string
+		}
 	}
 }
 
@@ -174,8 +187,8 @@ func TestImportOutcomes(t *testing.T) {
 		t.Errorf("stored: %s", got)
 	}
 	for _, test := range []struct{ file, want string }{
-		{either, "The column publication date can be read in two ways, as 3/4/2005 (row 1). [] [] Month first: 2005-03-04, Day first: 2005-04-03"},
-		{twice, "1 book has several rows with different values. [Rows 1 and 2: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Skip these books"},
+		{either, "The column publication date can be read in two ways, as 3/4/2005 (line 2). [] [] Month first: 2005-03-04, Day first: 2005-04-03"},
+		{twice, "1 book has several rows with different values. [Line 2 and line 3: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Skip these books"},
 		{"Title,pages,date,author\n", "The header has no column price, genre. It has: Title, pages, date, author. [] [price genre category] "},
 	} {
 		q := sendFile(t, c, "dry_run=true", test.file).Question
@@ -186,6 +199,43 @@ func TestImportOutcomes(t *testing.T) {
 		if got := fmt.Sprint(q.Text, " ", q.Examples, " ", q.Fields, " ", strings.Join(labels, ", ")); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
+	}
+}
+
+// TestImportReport: the report has what a page asks with: candidates with their first values, numbers of empty cells,
+// columns and sheets that are not read, places of rows.
+func TestImportReport(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	book := excelize.NewFile()
+	defer book.Close()
+	for sheet, rows := range map[string][][]any{
+		"Sheet1": {{"My books"}, {"Title", "Pages", "Year", "Author", "Betr.", "Genre", "Shelf"}, {"A", 1, 2000, "X", 1.5, "G", "S"}, {"B", nil, 1999, "Y", 2.5, "G", "S"}, {"C", 0.5, 1999, "Z", 3.5, "G", "S"}},
+		"Other":  {{"Note"}, {"x"}},
+	} {
+		_, err := book.NewSheet(sheet)
+		servertest.Must(t, err)
+		for i, row := range rows {
+			servertest.Must(t, book.SetSheetRow(sheet, fmt.Sprintf("A%d", i+1), &row))
+		}
+	}
+	file, err := book.WriteToBuffer()
+	servertest.Must(t, err)
+	asked := sendFile(t, c, "dry_run=true", file.String())
+	if asked.Question == nil {
+		t.Fatalf("%+v", asked)
+	}
+	got := fmt.Sprint(asked.Question.Candidates, asked.Unused, asked.Sheets, asked.Columns[1])
+	if want := "[{price Betr. [1.5 2.5 3.5]}] [Betr. Shelf] {[Sheet1] [Other]} {pages Pages 1}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	done := sendFile(t, c, "dry_run=true&map=price%3DBetr.&default=category%3DC", file.String())
+	var places []string
+	for _, row := range done.Rejects.First {
+		places = append(places, row.Place)
+	}
+	if diff := cmp.Diff([]string{"row 4", "row 5"}, places); diff != "" {
+		t.Errorf("%s: %+v", diff, done)
 	}
 }
 

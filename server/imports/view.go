@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -26,12 +27,20 @@ type view struct {
 	Format    *string          `json:"format"`  // null until the file is read
 	Columns   []columnView     `json:"columns"` // the fields and their columns
 	Header    []string         `json:"header"`  // all columns of the file
-	Rows      *int             `json:"rows"`    // rows of the file; null until it is read
-	Counts    importer.Counts  `json:"counts"`  // rows done
+	Unused    []string         `json:"unused"`  // those without a field
+	Sheets    sheetsView       `json:"sheets"`
+	Rows      *int             `json:"rows"`   // rows of the file; null until it is read
+	Counts    importer.Counts  `json:"counts"` // rows done
 	FirstRows []rowView        `json:"first_rows"`
 	Rejects   rejectsView      `json:"rejects"`
 	Question  *questionView    `json:"question"` // the first of Questions
 	Questions []questionView   `json:"questions"`
+}
+
+// sheetsView has the names of a spreadsheet's sheets.
+type sheetsView struct {
+	Read    []string `json:"read"`
+	LeftOut []string `json:"left_out"`
 }
 
 type columnView struct {
@@ -39,6 +48,7 @@ type columnView struct {
 	Column  *string    `json:"column"`
 	Others  []string   `json:"others"` // columns for rows in which Column is empty
 	Default *string    `json:"default"`
+	Empty   int        `json:"empty_rows"`
 	Forms   []formView `json:"forms"`
 }
 
@@ -53,6 +63,7 @@ type formView struct {
 type rowView struct {
 	Row      int               `json:"row"`
 	Line     *int              `json:"line"`
+	Place    string            `json:"place"`
 	Values   map[string]string `json:"values"`
 	Problems []problemView     `json:"problems"`
 }
@@ -76,18 +87,27 @@ type questionView struct {
 	Examples  []string     `json:"examples"` // lines about rows of the file
 	Fields    []string     `json:"fields"`   // for map: those without a column
 	Answers   []answerView `json:"answers"`
+
+	Candidates []candidateView `json:"candidates"` // for map: columns that may be the fields
+}
+
+type candidateView struct {
+	Field  string   `json:"field"`
+	Column string   `json:"column"`
+	First  []string `json:"first"` // values
 }
 
 type answerView struct {
-	Value   string `json:"value"`
-	Meaning string `json:"meaning"`
-	Label   string `json:"label"` // of a button
+	Parameter string `json:"parameter"`
+	Value     string `json:"value"`
+	Meaning   string `json:"meaning"`
+	Label     string `json:"label"` // of a button
 }
 
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
-		Columns: []columnView{}, Header: []string{}, FirstRows: []rowView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
+		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
 	}
 }
 
@@ -96,14 +116,10 @@ func now() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
 // describe adds a file and its columns.
 func (v *view) describe(file *importer.File) {
 	v.Format, v.Rows = orNil(file.Kind()), new(file.Rows)
-	for _, name := range file.Header[:min(len(file.Header), maxNames)] {
-		v.Header = append(v.Header, cut(name))
-	}
+	v.Header, v.Unused = cutAll(file.Header), cutAll(file.Unused())
+	v.Sheets = sheetsView{cutAll(file.Names), cutAll(file.LeftOut)}
 	for _, c := range file.Columns() {
-		column := columnView{c.Field, orNil(cut(c.Name)), []string{}, orNil(c.Default), []formView{}}
-		for _, name := range c.Others {
-			column.Others = append(column.Others, cut(name))
-		}
+		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty, []formView{}}
 		for _, form := range c.Forms {
 			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells})
 		}
@@ -114,7 +130,7 @@ func (v *view) describe(file *importer.File) {
 func rowViews(rows []*importer.Row) []rowView {
 	views := []rowView{}
 	for _, row := range rows {
-		v := rowView{Row: row.Number, Values: map[string]string{}, Problems: []problemView{}}
+		v := rowView{Row: row.Number, Place: row.Place(), Values: map[string]string{}, Problems: []problemView{}}
 		if row.Line > 0 {
 			v.Line = new(row.Line)
 		}
@@ -132,14 +148,26 @@ func rowViews(rows []*importer.Row) []rowView {
 }
 
 func newQuestion(q *importer.Question) questionView {
-	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: append([]string{}, q.Fields...), Answers: []answerView{}}
+	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: append([]string{}, q.Fields...), Answers: []answerView{}, Candidates: []candidateView{}}
 	for _, example := range q.Examples {
 		v.Examples = append(v.Examples, sentence(example))
 	}
 	for _, a := range q.Answers {
-		v.Answers = append(v.Answers, answerView(a))
+		v.Answers = append(v.Answers, answerView{cmp.Or(a.Option, q.Option), a.Value, a.Meaning, a.Label})
+	}
+	for _, c := range q.Candidates {
+		v.Candidates = append(v.Candidates, candidateView{c.Field, c.Column, append([]string{}, c.First...)})
 	}
 	return v
+}
+
+// cutAll shortens names from a file.
+func cutAll(names []string) []string {
+	shown := []string{}
+	for _, name := range names[:min(len(names), maxNames)] {
+		shown = append(shown, cut(name))
+	}
+	return shown
 }
 
 // cut shortens a text from a file.

@@ -14,8 +14,13 @@ import (
 // Pages draws the pages of a book.
 type Pages struct {
 	view.Source
-	PublicURL string // origin of absolute addresses; empty: none
+	PublicURL string   // origin of absolute addresses; empty: none
+	Encodings []string // that an import may have
+	ReadValue ReadValue
 }
+
+// ReadValue reads a value of a kind in any usual notation. The problem says what to write instead.
+type ReadValue func(kind model.Kind, text string) (plain, problem string)
 
 // book is a book as a page's query selects it.
 type book struct {

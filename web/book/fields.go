@@ -72,6 +72,14 @@ func (f bookField) Words() string {
 	return f.Value
 }
 
+// Input returns the value as the form shows it.
+func (f bookField) Input() string {
+	if f.Kind == model.KindDate {
+		return view.KnownDate(f.Value)
+	}
+	return f.Value
+}
+
 // Lines reports whether the field is text of several lines.
 func (f bookField) Lines() bool { return f.place() == prose }
 
@@ -80,9 +88,9 @@ func (f bookField) IsText() bool { return f.Kind == model.KindText }
 
 // inputs has the check of form.js, the attribute inputmode and the hint of each kind.
 var inputs = map[model.Kind]struct{ format, mode, hint string }{
-	model.KindDate:  {"date", "", "Year-month-day: 1969-01-31"},
+	model.KindDate:  {"date", "", "A year or a day: 1969 or 1969-01-31"},
 	model.KindInt:   {"number", "numeric", "A whole number: 304"},
-	model.KindCents: {"price", "decimal", "With a point: 15.71"},
+	model.KindCents: {"price", "decimal", "15.71 or 15,71"},
 }
 
 // InputMode returns the value of the attribute inputmode, for phones.
@@ -99,15 +107,13 @@ func (f bookField) Hint() string {
 	return inputs[f.Kind].hint
 }
 
+// maxNotation is the maximum length of a date or a number in other notations: 31 December 1999.
+const maxNotation = 60
+
 // Length returns the maximum length of the input in characters.
 func (f bookField) Length() int {
-	switch f.Kind {
-	case model.KindDate:
-		return len("1969-01-31")
-	case model.KindCents:
-		return len(model.Cents(f.Max).String())
-	case model.KindInt:
-		return len(strconv.FormatInt(f.Max, 10))
+	if f.IsText() {
+		return int(f.Max)
 	}
-	return int(f.Max)
+	return maxNotation
 }

@@ -1,6 +1,7 @@
 package book
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"library-catalogue/graph/model"
@@ -54,11 +55,37 @@ func (p Pages) New(r *http.Request) (*view.Page, error) {
 	return &view.Page{Name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: data}, nil
 }
 
+// Values responds with the values of fields in the query in the catalogue's notation, or with what to write instead.
+func (p Pages) Values(w http.ResponseWriter, r *http.Request) {
+	response := struct {
+		Values   map[string]string `json:"values"`
+		Problems map[string]string `json:"problems"`
+	}{map[string]string{}, map[string]string{}}
+	for _, f := range model.BookFields {
+		text := r.URL.Query().Get(f.Name)
+		if text == "" || !f.Writable {
+			continue
+		}
+		if plain, problem := p.ReadValue(f.Kind, text); problem != "" {
+			response.Problems[f.Name] = problem
+		} else {
+			response.Values[f.Name] = view.KnownDate(plain)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(response) // the client may be gone
+}
+
 // Import returns the form to import a file. Its script uses /api/imports.
 func (p Pages) Import(*http.Request) (*view.Page, error) {
 	var fields []*model.FieldInfo
 	for _, key := range model.ImportFields {
 		fields = append(fields, model.ImportField(key))
 	}
-	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: fields}, nil
+	main := struct {
+		Fields    []*model.FieldInfo
+		Encodings []string
+	}{fields, p.Encodings}
+	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: main}, nil
 }

@@ -6,13 +6,17 @@ import (
 
 	"library-catalogue/graph/model/author"
 	"library-catalogue/graph/model/citation"
+	"library-catalogue/web/view"
 )
 
 // Names returns the persons and institutions in the author.
 func (b *wholeBook) Names() []author.Person { return author.Parse(b.Author) }
 
-// SlashedDate returns the day of publication like 1937/09/21.
-func (b *wholeBook) SlashedDate() string { return strings.ReplaceAll(b.PublishedAt, "-", "/") }
+// Known returns the day of publication, or its year if no more is known.
+func (b *wholeBook) Known() string { return view.KnownDate(b.PublishedAt) }
+
+// SlashedDate returns Known like 1937/09/21.
+func (b *wholeBook) SlashedDate() string { return strings.ReplaceAll(b.Known(), "-", "/") }
 
 // Citations returns the formats of citations.
 func (b *wholeBook) Citations() []citation.Format { return citation.Formats }
@@ -29,7 +33,7 @@ func (b *wholeBook) LinkedData() map[string]any {
 	}
 	data := map[string]any{
 		"@context": "https://schema.org", "@type": "Book", "name": b.Name, "author": authors,
-		"datePublished": b.PublishedAt, "numberOfPages": b.Pages, "genre": b.Genre.Name,
+		"datePublished": b.Known(), "numberOfPages": b.Pages, "genre": b.Genre.Name,
 	}
 	if b.Description != nil {
 		data["description"] = *b.Description
@@ -44,7 +48,7 @@ func (b *wholeBook) LinkedData() map[string]any {
 func (b *wholeBook) ContextObject() string {
 	values := url.Values{
 		"ctx_ver": {"Z39.88-2004"}, "rft_val_fmt": {"info:ofi/fmt:kev:mtx:book"}, "rft.genre": {"book"},
-		"rft.btitle": {b.Name}, "rft.date": {b.PublishedAt},
+		"rft.btitle": {b.Name}, "rft.date": {b.Known()},
 	}
 	for _, name := range b.Names() {
 		values.Add("rft.au", name.Inverted())

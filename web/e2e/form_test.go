@@ -39,13 +39,25 @@ func TestWrongFields(t *testing.T) {
 		return until(fmt.Sprintf(`document.getElementById(%q).getAttribute("aria-describedby") === %q`, field, ids))
 	}
 	b.do("the hints", describedBy("pages", "pages-hint"), describedBy("price", "price-hint"), describedBy("publishedAt", "publishedAt-hint"))
-	b.do("wrong", write("#pages", "12o"), write("#price", "15,71"), write("#publishedAt", "2023-02-30"), write("#author", ""), choose("", ""), click("book-form .main"),
-		says("pages", "Enter a whole number from 1 to 1,000,000"), says("price", "Use a point: 15.71"),
-		says("publishedAt", "Use the form 1969-01-31. If you only know the year, use 1969-01-01."), says("author", "Required"), says("newGenre", "Required"),
+	b.do("wrong", write("#pages", "12o"), write("#price", "1.250"), write("#publishedAt", "03/04/2001"), write("#author", ""), choose("", ""), click("book-form .main"),
+		says("pages", "Write a whole number, like 304."), says("price", "“1.250” can be read in two ways. Write 1250.00 or 1.25."),
+		says("publishedAt", "“03/04/2001” can be read in two ways. Write 2001-03-04 or 2001-04-03."), says("author", "Required"), says("newGenre", "Required"),
 		describedBy("author", "author-hint author-wrong"), describedBy("pages", "pages-hint pages-wrong"))
 	b.do("too many", write("#pages", "1000001"), click("book-form .main"), says("pages", "Enter a whole number from 1 to 1,000,000"))
 	b.do("mended", write("#pages", "12"), write("#author", "Michael Ende"), click("book-form .main"), until(`!document.getElementById("pages-wrong")`),
 		describedBy("author", "author-hint"), describedBy("pages", "pages-hint"))
+}
+
+// TestNotations writes values as people do. The form keeps a year, and shows the other values as they are stored.
+func TestNotations(t *testing.T) {
+	b := open(t, start(t))
+	is := func(field, value string) step {
+		return until(fmt.Sprintf(`document.querySelector("#%s").value === %q`, field, value))
+	}
+	b.do("a new book", formAt(b, "/books/new"), fill("Momo", "1 234,50 €"), write("#publishedAt", "1957"), write("#pages", "127 S."), click("book-form .main"), untilAt(`^/books/\d+$`),
+		until(`[...document.querySelectorAll(".facts dd")].slice(0, 3).map((d) => d.textContent).join() === "1957,127,1234.50"`))
+	b.do("its form", click("[data-edit]"), untilAt("edit$"), is("publishedAt", "1957"), is("pages", "127"), is("price", "1234.50"))
+	b.do("a day", write("#publishedAt", "31.12.1999"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts dd").textContent === "31 December 1999"`))
 }
 
 // loseResponse loses the response to the next request.

@@ -15,11 +15,16 @@ const isDay = (text) => {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 };
 
+const isYear = (text) => /^\d{4}$/.test(text);
+
+// known returns a day as the form shows it: 1 January as the year, because that stands for a year without month and day.
+const known = (day) => day.replace(/-01-01$/, '');
+
 // checks return what is wrong with a value of a kind, or ''.
 const checks = {
-  date: (value) => isDay(value) ? '' : 'Use the form 1969-01-31. If you only know the year, use 1969-01-01.',
+  date: (value) => isDay(value) || isYear(value) ? '' : 'Write a year or a day, like 1969 or 1969-01-31.',
   number: (value, { min, max }) => /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max ? '' : `Enter a whole number from ${min} to ${Number(max).toLocaleString('en')}`,
-  price: (value) => /^\d+(\.\d+)?$/.test(value) ? '' : /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Use the form 15.71',
+  price: (value) => /^\d+(\.\d\d?)?$/.test(value) ? '' : 'Write an amount, like 15.71.',
 };
 
 class BookForm extends HTMLElement {
@@ -112,6 +117,7 @@ class BookForm extends HTMLElement {
     const input = { ...values };
     for (const name of Object.keys(input)) {
       const { dataset, required } = this.form.elements[name];
+      if (dataset.kind === 'date' && isYear(input[name])) input[name] += '-01-01';
       if (dataset.kind === 'number') input[name] = Number(input[name]);
       if (!required && input[name] === '') input[name] = null;
     }
@@ -126,14 +132,28 @@ class BookForm extends HTMLElement {
     return checks[dataset.kind]?.(text, dataset) ?? '';
   }
 
+  // read replaces dates and numbers in other notations by those of the catalogue, and returns what cannot be read.
+  async read() {
+    const isOther = ({ name, value, dataset }) => dataset.kind && value.trim() && checks[dataset.kind](value.trim(), { min: 0, max: Infinity });
+    const others = this.fields.map((name) => this.form.elements[name]).filter(isOther);
+    if (!others.length) return [];
+    const response = await fetch(`/books/values?${new URLSearchParams(others.map(({ name, value }) => [name, value.trim()]))}`);
+    if (!response.ok) throw new Error();
+    const { values, problems } = await response.json();
+    for (const [name, value] of Object.entries(values)) this.form.elements[name].value = value;
+    this.changed();
+    return Object.entries(problems).map(([field, message]) => ({ field, message }));
+  }
+
   async save(choice) {
     this.clear();
-    const names = this.form.elements.genreId.value === 'new' ? [...this.fields, 'newGenre', 'newCategory'] : this.fields;
-    const wrong = names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message);
-    if (wrong.length) return this.refuse(wrong);
     const buttons = this.form.querySelectorAll('.buttons button');
     for (const button of buttons) button.disabled = true;
     try {
+      const unread = choice ? [] : await this.read();
+      const names = this.form.elements.genreId.value === 'new' ? [...this.fields, 'newGenre', 'newCategory'] : this.fields;
+      const wrong = [...unread, ...names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message)];
+      if (wrong.length) return this.refuse(wrong);
       const data = this.id_ ? await this.update(choice) : await this.create();
       if (!data) return;
       const id = this.id_ || data.createBook.book.id;
@@ -298,7 +318,7 @@ class BookForm extends HTMLElement {
   async clash() {
     const { book } = await request(current(this.fields), { id: this.id_ });
     if (!book) return this.note('Someone else deleted this book. Your changes are still here. To keep the book, add it as a new one.', 'warn');
-    const theirs = Object.fromEntries(this.fields.map((name) => [name, String(book[name] ?? '')]));
+    const theirs = Object.fromEntries(this.fields.map((name) => [name, this.form.elements[name].dataset.kind === 'date' ? known(book[name]) : String(book[name] ?? '')]));
     const mine = this.values();
     const both = this.fields.filter((name) => mine[name] !== this.base[name] && theirs[name] !== this.base[name] && mine[name] !== theirs[name]);
     const merged = { ...theirs };

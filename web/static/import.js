@@ -1,5 +1,5 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { token, ask, newKey } from './token.js';
+import { token, ask, newKey, inWords } from './token.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
@@ -13,6 +13,15 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
+// radio returns a labelled radio button. name is that of its group.
+const radio = (name, value, text, properties = {}) => element('label', { className: 'choice' }, element('input', { type: 'radio', name, value, required: true, ...properties }), element('span', {}, ...[text].flat()));
+
+const options = (list, selected) => list.map(([value, text]) => element('option', { value, selected: value === selected }, text));
+
+// controls returns the controls of a choice or of a row in the table; two columns are joined by a plus sign.
+const controls = (place) => [...place.querySelectorAll('select, input:not([type=radio])')];
+const valueOf = (place) => controls(place).map(({ value }) => value.trim()).filter(Boolean).join('+');
+
 const button = (text, onclick, className = 'button') => element('button', { type: 'button', className, onclick }, text);
 
 class ImportError extends Error {}
@@ -25,6 +34,7 @@ class BookImport extends HTMLElement {
   connectedCallback() {
     const fields = this.dataset.fields.split(';').map((field) => field.split(':'));
     this.words = Object.fromEntries(fields); // by field
+    this.encodings = this.dataset.encodings.split(';');
     this.optional = fields.filter(([, , optional]) => optional).map(([field]) => field);
     this.fields = Object.keys(this.words);
     this.result = this.querySelector('[data-result]');
@@ -63,8 +73,8 @@ class BookImport extends HTMLElement {
       const response = await fetch(address, { method, body, headers: { ...headers, Authorization: `Bearer ${text}` } });
       if (response.ok) return response;
       const answer = await response.json();
-      if (![401, 403].includes(response.status)) throw new ImportError(answer.message);
-      message = `${answer.message} The file is still here.`;
+      if (![401, 403].includes(response.status)) throw new ImportError(inWords(answer.message));
+      message = `${inWords(answer.message)} The file is still here.`;
       if (!await ask(message)) throw new ImportError(message);
     }
   }
@@ -74,7 +84,7 @@ class BookImport extends HTMLElement {
     const mine = work; // the user may leave, return and choose another file before the response
     const query = new URLSearchParams({ file_name: work.file.name, dry_run: dryRun, ...work.answers });
     for (const [field, column] of Object.entries(work.columns)) query.append('map', `${field}=${column}`);
-    for (const [field, value] of Object.entries(work.defaults)) if (value) query.append('default', `${field}=${value}`);
+    for (const [field, value] of Object.entries(work.defaults)) query.append('default', `${field}=${value}`);
     return this.attempt(async () => {
       this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? 'Uploading and checking the file.' : 'Starting the import.'));
       const begun = await this.send('POST', `/api/imports?${query}`, mine.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': key });
@@ -137,7 +147,7 @@ class BookImport extends HTMLElement {
     text.textContent = { waiting: 'Waiting for other imports.', reading: 'Reading the file.' }[state.status] ?? `${number(rows)} of ${count(state.rows, 'row')}.`;
   }
 
-  // show shows the result of a check or an import. The focus goes to the first field that lacks a column.
+  // show shows the result of a check or an import. The focus goes to the first question.
   show(state) {
     const isFocused = this.contains(document.activeElement) || document.activeElement === document.body;
     const parts = [element('h2', {}, work.file.name)];
@@ -151,10 +161,9 @@ class BookImport extends HTMLElement {
       parts.push(element('dl', { className: 'figures' }, ...figures.map(([n, word]) => element('div', {}, element('dt', {}, word), element('dd', {}, number(n))))));
     } else if (state.questions.length) {
       announce(`The file is checked. It leaves ${count(state.questions.length, 'question')}.`);
-      parts.push(element('ul', {}, ...state.questions.map((question) => this.question(question))));
     } else {
       announce(state.message);
-      parts.push(element('p', { className: 'note bad' }, state.message));
+      parts.push(element('p', { className: 'note bad' }, inWords(state.message)));
     }
     if (done && state.dry_run && created + updated) {
       parts.push(element('p', { className: 'buttons' }, button(`Import ${count(created + updated, 'book')}`, () => this.run(false), 'button main')));
@@ -162,28 +171,84 @@ class BookImport extends HTMLElement {
       parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: '/' }, 'See the books')));
     }
     if (state.rejects.first.length) parts.push(this.rejects(state));
-    if (state.dry_run && state.header.length) parts.push(this.mapping(state));
+    if (state.dry_run) parts.push(this.form(state));
     if (state.dry_run && state.first_rows.length) parts.push(this.firstRows(state));
     this.result.replaceChildren(...parts);
-    if (isFocused) (this.result.querySelector('[aria-invalid]') ?? this.result).focus();
+    if (isFocused) (this.result.querySelector('fieldset input') ?? this.result).focus();
   }
 
-  // question shows a question with its examples and a button for each answer.
-  question({ parameter, text, examples, fields, answers }) {
-    const missing = new Intl.ListFormat('en-GB').format(fields.map((field) => this.words[field]));
-    return element('li', { className: 'note warn' },
-      element('p', {}, fields.length ? `The file has no values for ${missing}. Choose a column or give a value below.` : text),
-      element('ul', {}, ...examples.map((example) => element('li', {}, example))),
-      element('p', { className: 'buttons' }, ...answers.map(({ value, label }) => button(label, () => {
-        this.keepMapping();
-        if (parameter === 'map') {
-          const [field, ...column] = value.split('=');
-          work.columns[field] = column.join('=');
-        } else {
-          work.answers[parameter] = value;
-        }
-        this.run(true);
-      }))));
+  // form shows the questions, the columns of the fields that they are not about, and how the file is read.
+  form(state) {
+    const asked = state.questions.flatMap(({ fields }) => fields);
+    const check = () => element('p', { className: 'buttons' }, element('button', { className: `button${asked.length || state.questions.length ? ' main' : ''}` }, 'Check again'));
+    const form = element('form', { className: 'reading' }, ...state.questions.flatMap((question) => question.parameter === 'map' ? question.fields.map((field) => this.columnQuestion(state, question, field)) : this.question(question)));
+    if (state.questions.length) form.append(check());
+    if (state.header.length) form.append(...this.mapping(state, this.fields.filter((field) => !asked.includes(field))));
+    if (state.unused.length) form.append(element('p', { className: 'soft' }, `Not used: ${state.unused.map((name) => name || '(no name)').join(', ')}`));
+    form.append(this.reading(state), check());
+    if (state.questions.length) form.lastChild.remove();
+    form.addEventListener('input', ({ target }) => {
+      const row = target.closest('.choice-row'); // a choice with a control of its own
+      if (row && target.type !== 'radio') row.querySelector('[type=radio]').checked = true;
+      for (const each of form.querySelectorAll('.choice-row')) controls(each)[0].required = each.querySelector('[type=radio]').checked;
+      const main = this.result.querySelector(':scope > .buttons .main');
+      if (main) main.disabled = true; // what has changed is not checked
+    });
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.keep(form);
+      this.run(true);
+    });
+    return form;
+  }
+
+  // question shows a question with its examples and its answers.
+  question({ parameter, text, examples, answers }) {
+    const choices = answers.map((answer) => radio(`ask-${parameter}`, `${answer.parameter}=${answer.value}`, answer.label, { checked: work.answers[answer.parameter] === answer.value }));
+    if (parameter === 'encoding') choices.push(this.choiceRow('ask-encoding', 'encoding', 'Another encoding', element('select', { ariaLabel: 'Another encoding' }, ...options([['', 'Choose an encoding'], ...this.encodings.map((name) => [name, name])]))));
+    return element('fieldset', { className: 'note warn' }, element('legend', {}, text),
+      ...examples.length ? [element('ul', {}, ...examples.map((example) => element('li', {}, inWords(example))))] : [], ...choices);
+  }
+
+  // columnQuestion asks for the column of a field, or for the value of its empty cells.
+  columnQuestion(state, { candidates }, field) {
+    const word = this.words[field], name = `ask-${field}`;
+    const { column: found, empty_rows: empty = 0 } = state.columns.find((column) => column.field === field) ?? {};
+    const box = element('fieldset', { className: 'note warn' }, element('legend', {}, empty ? `${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}` : `${found ? `The column ${found} is empty. ` : ''}Which column is ${word}?`));
+    box.dataset.field = field;
+    for (const { column, first } of candidates.filter((candidate) => candidate.field === field)) {
+      box.append(radio(name, `column=${column}`, [element('strong', { dir: 'auto' }, column), ...first.length ? [': ', element('bdi', {}, first.join('; '))] : []]));
+    }
+    if (empty) box.append(radio(name, 'none', empty === 1 ? 'Leave it out' : 'Leave them out', { checked: !work.defaults[field] }));
+    else box.append(this.choiceRow(name, 'column', box.children.length > 1 ? 'Another column' : 'A column', this.columnSelect(state, field, 'Choose a column')));
+    if (field !== 'name') {
+      box.append(this.choiceRow(name, 'value', { 0: 'A value for all', 1: 'A value for it' }[empty] ?? 'A value for them', element('input', { ariaLabel: `${word} of ${empty ? 'these rows' : 'all books'}`, value: work.defaults[field] ?? '' })));
+      if (work.defaults[field]) box.lastChild.querySelector('[type=radio]').checked = true;
+    }
+    if (this.optional.includes(field)) box.append(radio(name, 'none', field === 'category' ? 'None: the genres exist already' : 'Do not import'));
+    return box;
+  }
+
+  // choiceRow returns a radio button with a control that is part of the choice.
+  choiceRow(name, value, text, control) { return element('div', { className: 'choice-row' }, radio(name, value, text), control); }
+
+  // columnSelect returns a control for the column of a field. Given and family names may be two columns.
+  columnSelect(state, field, none, chosen = '') {
+    const all = this.addresses(state);
+    const one = (label, none, value) => element('select', { ariaLabel: label, name: field }, ...options([['', none], ...all], value));
+    const isJoin = field === 'author' && chosen && !all.some(([address]) => address === chosen);
+    const [first, second] = isJoin ? chosen.split(/\+(?!.*\+)/) : [chosen, ''];
+    const box = element('span', { className: 'pair' }, one(`Column of ${this.words[field]}`, none, first));
+    if (field === 'author') box.append(one('Column of the family names', 'and no second column', second));
+    return box;
+  }
+
+  // addresses returns the name in options and the shown name of each column.
+  addresses({ header }) {
+    return header.map((name, i) => {
+      const isUnique = name && header.indexOf(name) === i && name.length <= 200;
+      return isUnique ? [name, name] : [`#${i + 1}`, name ? `${name} (#${i + 1})` : `#${i + 1}`];
+    });
   }
 
   // table returns a titled table, in which the first cell names the row if isNamed is set. On a narrow screen each
@@ -201,8 +266,9 @@ class BookImport extends HTMLElement {
   }
 
   rejects(state) {
-    const rows = state.rejects.first.flatMap(({ row, problems }) => problems.map((p) => [number(row), p.column, p.value, p.message, p.mend]));
-    const box = element('section', {}, ...this.table('Rejected rows', ['Row', 'Column', 'Found', 'Problem', 'How to fix it'], rows));
+    const named = (column) => state.header.includes(column) ? column : this.words[column] ?? column;
+    const rows = state.rejects.first.flatMap(({ place, problems }) => problems.map((p) => [place, named(p.column), p.value, inWords(p.message), inWords(p.mend)]));
+    const box = element('section', {}, ...this.table('Rejected rows', ['Place', 'Column', 'Found', 'Problem', 'How to fix it'], rows));
     if (state.rejects.url) {
       box.append(element('p', { className: 'buttons' }, button('Download the rejected rows', () => this.save(state.rejects.url)),
         element('span', { className: 'small soft' }, 'Fix the file, then import it again.')));
@@ -221,50 +287,65 @@ class BookImport extends HTMLElement {
     }
   }
 
-  // mapping shows a form with the column of each field.
-  mapping(state) {
+  // mapping shows the columns of fields.
+  mapping(state, fields) {
     const found = Object.fromEntries(state.columns.map((column) => [column.field, column]));
-    const rows = this.fields.map((field) => {
-      const column = found[field]?.column ?? '';
+    const rows = fields.map((field) => {
+      const { column, others = [], forms = [], empty_rows: empty } = found[field] ?? {};
       const word = this.words[field];
-      const select = element('select', { ariaLabel: `Column of ${word}`, name: field },
-        element('option', { value: '' }, this.optional.includes(field) ? 'Do not import' : 'No column'),
-        ...state.header.filter(Boolean).map((name) => element('option', { value: name, selected: name === column }, name)));
-      const value = element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const { others = [], forms = [] } = found[field] ?? {};
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${value} (${count(rows, 'row')})`)].join('; ');
-      const choice = [select];
-      if (state.questions.some(({ fields }) => fields.includes(field))) {
-        const wrong = element('p', { className: 'wrong-text', id: `wrong-${field}` }, 'Choose a column or give a value');
-        choice.push(wrong);
-        for (const control of [select, value]) {
-          control.setAttribute('aria-invalid', 'true');
-          control.setAttribute('aria-describedby', wrong.id);
-        }
-      }
-      return [word, choice, value, reading];
+      const given = work.columns[field];
+      const chosen = column && this.addresses(state).some(([address]) => address === given) ? given : column ?? '';
+      const select = this.columnSelect(state, field, this.optional.includes(field) ? 'Do not import' : 'No column', chosen);
+      select.dataset.found = chosen;
+      select.dataset.field = field;
+      const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${value} (${count(rows, 'row')})`)];
+      if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
+      return [word, select, value, reading.join('; ')];
     });
-    const form = element('form', {}, ...this.table('Columns', ['Field', 'Column', 'Value if empty', 'Read as'], rows, true),
-      element('p', { className: 'buttons' }, element('button', { className: 'button' }, 'Check again')));
-    form.addEventListener('input', () => {
-      const main = this.result.querySelector('.main');
-      if (main) main.disabled = true; // the changed columns are not checked
-    });
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      this.keepMapping();
-      this.run(true);
-    });
-    return form;
+    return this.table('Columns', ['Field', 'Column', 'Value if empty', 'Read as'], rows, true);
   }
 
-  // keepMapping takes the columns and values of the form into the options.
-  keepMapping() {
-    for (const select of this.result.querySelectorAll('select')) {
-      const found = work.state.columns.find(({ field }) => field === select.name)?.column ?? '';
-      if (select.value !== found) work.columns[select.name] = select.value;
+  // reading shows the options for a file that is read wrongly.
+  reading({ sheets, status }) {
+    const control = (name, label, made) => element('div', { className: 'field' }, element('label', { htmlFor: `read-${name}` }, label), Object.assign(made, { name, id: `read-${name}` }));
+    const choose = (name, label, list) => control(name, label, element('select', {}, ...options([['', 'Automatic'], ...list], work.answers[name])));
+    const type = (name, label, properties = {}) => control(name, label, element('input', { placeholder: 'Automatic', value: work.answers[name] ?? '', ...properties }));
+    const box = element('details', { open: status === 'refused' }, element('summary', {}, 'Read the file in another way'), element('div', { className: 'field-row' },
+      ...sheets.read.length ? [choose('sheet', 'Sheet', [...sheets.read, ...sheets.left_out].map((name) => [name, name]))]
+        : [choose('encoding', 'Encoding', this.encodings.map((name) => [name, name])), type('delimiter', 'Delimiter', { maxLength: 4 })],
+      choose('no_header', 'Header', [['true', 'None: the first row is a book']]),
+      type('header_row', sheets.read.length ? 'Row of the header' : 'Line of the header', { type: 'number', min: 1, max: 1000 }),
+      choose('format', 'Format', [['csv', 'CSV'], ['json', 'JSON'], ['xlsx', 'Spreadsheet']]),
+      choose('dates', 'Dates', [['dmy', 'Day first'], ['mdy', 'Month first'], ['iso', 'Year first']]),
+      choose('decimal', '85.000 in prices', [['comma', 'Is 85000'], ['point', 'Is 85']]),
+      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['reject', 'Skip the book']])));
+    box.dataset.reading = '';
+    return box;
+  }
+
+  // keep takes the answers, columns and values of the form into the options.
+  keep(form) {
+    const set = (of, name, value) => { if (value) of[name] = value; else delete of[name]; };
+    for (const control of form.querySelectorAll('[data-reading] [name]')) set(work.answers, control.name, control.value.trim());
+    for (const pair of form.querySelectorAll('.table .pair')) if (valueOf(pair) !== pair.dataset.found) work.columns[pair.dataset.field] = valueOf(pair);
+    for (const input of form.querySelectorAll('.table input')) set(work.defaults, input.name, input.value.trim());
+    for (const chosen of form.querySelectorAll('fieldset :checked:is([type=radio])')) {
+      const [kind, ...rest] = chosen.value.split('=');
+      const row = chosen.closest('.choice-row');
+      const value = row ? valueOf(row) : rest.join('=');
+      const { field } = chosen.closest('fieldset').dataset;
+      if (!field) {
+        if (kind === 'no_header') delete work.answers.header_row;
+        if (kind === 'header_row') delete work.answers.no_header;
+        work.answers[kind] = value;
+        continue;
+      }
+      set(work.defaults, field, kind === 'value' && value);
+      if (kind === 'column') work.columns[field] = value;
+      else if (kind === 'none' && field !== 'category' && this.optional.includes(field)) work.columns[field] = '';
+      else if (!work.state.columns.some((column) => column.field === field && column.column)) delete work.columns[field];
     }
-    for (const input of this.result.querySelectorAll('input')) work.defaults[input.name] = input.value.trim();
   }
 
   firstRows(state) {

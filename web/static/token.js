@@ -110,12 +110,17 @@ export function ask(message = '') {
   });
 }
 
+const labels = Object.entries(JSON.parse(document.body.dataset.labels ?? '{}')); // of fields, by the words of the server
+
+// inWords returns a message of the server with the labels of the pages.
+export const inWords = (text) => labels.reduce((text, [key, label]) => text.replaceAll(key, label).replaceAll(key.replaceAll(' ', '_'), label), text);
+
 // GraphQLError is the first error of a response.
 export class GraphQLError extends Error {
   constructor({ message, extensions = {} }) {
-    super(message);
+    super(inWords(message));
     this.code = extensions.code;
-    this.fields = extensions.fields ?? [];
+    this.fields = (extensions.fields ?? []).map(({ field, message }) => ({ field, message: inWords(message) }));
   }
 }
 

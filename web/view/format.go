@@ -2,6 +2,7 @@ package view
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -38,8 +39,14 @@ func Cloth(genreID, id string) string {
 	return "cloth c" + strconv.Itoa(genre%8) + " t" + strconv.Itoa(book%3)
 }
 
-// Date formats a day like 1 January 1969.
+// KnownDate returns a day, or the year alone of 1 January, because that stands for a year without month and day.
+func KnownDate(day string) string { return strings.TrimSuffix(day, "-01-01") }
+
+// Date formats a day like 31 January 1969, and 1 January like 1969.
 func Date(day string) string {
+	if year := KnownDate(day); year != day {
+		return strings.TrimLeft(year, "0")
+	}
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return day

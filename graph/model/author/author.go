@@ -16,6 +16,8 @@ package author
 import (
 	"slices"
 	"strings"
+
+	"library-catalogue/graph/model/collate"
 )
 
 // Person is the name of a person or an institution. It has either a Family and a Given name or a Literal.
@@ -66,6 +68,15 @@ func Join(persons []Person) string {
 		return text + ";"
 	}
 	return strings.Join(names, "; ")
+}
+
+// Identity returns the key of sameness of the author of a book (collate.Identity): the texts "Tolkien, J. R. R." and
+// "J. R. R. Tolkien" have one.
+func Identity(text string) string {
+	if names := namesIn(text); len(names) > 0 {
+		text = strings.Join(names, "; ")
+	}
+	return collate.Identity(text)
 }
 
 func namesIn(text string) []string { return names(Parse(text)) }

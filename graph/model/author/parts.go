@@ -70,7 +70,8 @@ func (r *reader) withoutConjunctions(text string) []string {
 	return r.withoutConjunctions(strings.Join(words, " "))
 }
 
-// withoutNotes drops years and roles at the end of a name. A role without a dot can be a family name: David Autor.
+// withoutNotes drops years and roles at the end of a name. A role without a dot can be a family name: David Autor, and
+// after an initial it is: D. H. Autor.
 func (r *reader) withoutNotes(words []string) []string {
 	n := len(words)
 	if n < 2 {
@@ -80,7 +81,7 @@ func (r *reader) withoutNotes(words []string) []string {
 	switch {
 	case n > 2 && isOthers(words[n-2:]):
 		n -= 2
-	case yearRange.MatchString(last), isRole(last) && (n > 2 || strings.HasSuffix(last, ".")),
+	case yearRange.MatchString(last), isRole(last) && (n > 2 && !isInitial(words[n-2]) || strings.HasSuffix(last, ".")),
 		isEastAsian(words) && (isRole(last) || isOthers(words[n-1:])):
 		n--
 	default:
@@ -96,7 +97,7 @@ func (r *reader) list(parts []part, inverted bool) {
 	some := func(is func([]string) bool) bool {
 		return slices.ContainsFunc(parts, func(p part) bool { return is(p.words) })
 	}
-	isName := n == 2 && !some(isLiteral) && parts[0].isFamily()
+	isName := n == 2 && !some(isLiteral) && parts[0].isFamilyOf(parts[1])
 	if isName {
 		r.pairs++
 		if isOneWord(parts[0].words) {
@@ -137,7 +138,7 @@ func isInverted(parts []part) bool {
 	arePairs := true // Smith, J., Doe, R.
 	for i, p := range parts {
 		first := i%2 == 0
-		if isLiteral(p.words) || first && !p.isFamily() {
+		if isLiteral(p.words) || first && !p.isFamilyOf(parts[i+1]) {
 			return false
 		}
 		arePairs = arePairs && first != all(p.words, isInitial)
@@ -148,8 +149,14 @@ func isInverted(parts []part) bool {
 // isFamily reports whether a part can be a family name: it is no suffix, and does not end in an initial or a note.
 func (p part) isFamily() bool {
 	last := p.last()
-	return !isInitial(last) && !isRole(last) && !isSuffix(p.words) &&
+	return !isInitial(last) && (!isRole(last) || isLoneRole(p.words)) && !isSuffix(p.words) &&
 		!others[keyword(last)] && !slices.Contains(afterJoiner, last)
+}
+
+// isFamilyOf reports whether a part can be the family name of given names. The word of a role can if it is no role after
+// them: David Autor, D. H. Autor.
+func (p part) isFamilyOf(given part) bool {
+	return p.isFamily() && (!isLoneRole(p.words) || len(given.words) == 1 || isInitial(given.last()))
 }
 
 // isFamilyFirst reports whether one comma divides a family name from given names.

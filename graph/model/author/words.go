@@ -37,14 +37,14 @@ var (
 		Committee Company Conference
 		Council Department Editors Federation Foundation Government Group Institute Institution International
 		Laboratory Library Ministry Museum National Nations Office
-		Organisation Organization Publications Publishers Publishing Service Society Staff Team University
+		Organisation Organization Publications Publishers Publishing Service Society Staff Team United University World European
 		Akademie Amt Bibliothek Bundesamt Gesellschaft Hochschule Institut Ministerium Redaktion Stiftung
 		Universität Verband Verein Verlag
-		Académie Bibliothèque Collectif Comité Conseil Éditions Fondation Ministère Musée Société Université
-		Academia Asociación Biblioteca Centro Colegio Consejo Editorial Fundación Grupo Instituto Ministerio Museo
+		Académie Banque Bibliothèque Collectif Comité Conseil Éditions Fondation Ministère Musée Société Université
+		Academia Asociación Banco Biblioteca Mundial Centro Colegio Consejo Editorial Fundación Grupo Instituto Ministerio Museo
 		Sociedad Universidad
 		Associação Editora Fundação Ministério Museu Sociedade Universidade
-		Accademia Associazione Fondazione Gruppo Istituto Ministero Società Università
+		Accademia Associazione Banca Fondazione Gruppo Istituto Ministero Società Università
 		Bibliotheek Instituut Ministerie Stichting Universiteit Uitgeverij Vereniging
 		Akademia Biblioteka Fundacja Instytut Ministerstwo Muzeum Stowarzyszenie Towarzystwo Uniwersytet
 		Wydawnictwo
@@ -119,8 +119,14 @@ func isEastAsian(words []string) bool {
 // isLiteral reports whether a name is not split into parts. A name with a digit is no person's: Studio 54.
 func isLiteral(words []string) bool {
 	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
-	return isInstitution(words) || isConnected(words) || isEastAsian(words) || isNote(words) ||
+	return isInstitution(words) || isConnected(words) || isEastAsian(words) || isNote(words) && !isLoneRole(words) ||
 		slices.ContainsFunc(words, hasDigit)
+}
+
+// isLoneRole reports whether a part is the word of a role, without a dot. At the start it is a family name, because roles
+// follow names: Autor, David.
+func isLoneRole(words []string) bool {
+	return len(words) == 1 && isRole(words[0]) && !strings.HasSuffix(words[0], ".")
 }
 
 // isYears reports whether a part has only years: 1892-1973, b. 1950, 427? B.C.-347? B.C., 12th cent.

@@ -63,8 +63,11 @@ func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) 
 	if names != nil {
 		dst = fmt.Appendf(dst, "  author = {%s},\n", strings.Join(names, " and "))
 	}
-	dst = fmt.Appendf(dst, "  title = {%s},\n  year = {%d},\n  month = %s,\n  pagetotal = {%d},\n  keywords = {%s}", latex(b.Name),
-		b.PublishedAt.Year, strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]), b.Pages, latex(g.Name))
+	dst = fmt.Appendf(dst, "  title = {%s},\n  year = {%d},\n", latex(b.Name), b.PublishedAt.Year)
+	if !b.PublishedAt.IsYear() {
+		dst = fmt.Appendf(dst, "  month = %s,\n", strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]))
+	}
+	dst = fmt.Appendf(dst, "  pagetotal = {%d},\n  keywords = {%s}", b.Pages, latex(g.Name))
 	if b.Description != nil {
 		dst = fmt.Appendf(dst, ",\n  abstract = {%s}", latex(*b.Description))
 	}
@@ -105,7 +108,9 @@ func appendRIS(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 	}
 	line("TI", oneLine(b.Name))
 	line("PY", b.PublishedAt.String()[:4])
-	line("DA", strings.ReplaceAll(b.PublishedAt.String(), "-", "/"))
+	if !b.PublishedAt.IsYear() {
+		line("DA", strings.ReplaceAll(b.PublishedAt.String(), "-", "/"))
+	}
 	line("SP", strconv.Itoa(b.Pages))
 	line("KW", oneLine(g.Name))
 	if b.Description != nil {
@@ -132,17 +137,21 @@ func appendCSL(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 			authors = append(authors, agent{name.Family, name.Given, name.Particle, name.Suffix, ""})
 		}
 	}
+	issued := []int{int(b.PublishedAt.Year), int(b.PublishedAt.Month), int(b.PublishedAt.Day)}
+	if b.PublishedAt.IsYear() {
+		issued = issued[:1]
+	}
 	item, err := json.Marshal(struct {
-		ID       string              `json:"id"`
-		Type     string              `json:"type"`
-		Title    string              `json:"title"`
-		Author   []agent             `json:"author,omitempty"`
-		Issued   map[string][][3]int `json:"issued"`
-		Pages    int                 `json:"number-of-pages"`
-		Keyword  string              `json:"keyword"`
-		Abstract *string             `json:"abstract,omitempty"`
+		ID       string             `json:"id"`
+		Type     string             `json:"type"`
+		Title    string             `json:"title"`
+		Author   []agent            `json:"author,omitempty"`
+		Issued   map[string][][]int `json:"issued"`
+		Pages    int                `json:"number-of-pages"`
+		Keyword  string             `json:"keyword"`
+		Abstract *string            `json:"abstract,omitempty"`
 	}{
-		key(b), "book", b.Name, authors, map[string][][3]int{"date-parts": {{int(b.PublishedAt.Year), int(b.PublishedAt.Month), int(b.PublishedAt.Day)}}},
+		key(b), "book", b.Name, authors, map[string][][]int{"date-parts": {issued}},
 		b.Pages, g.Name, b.Description,
 	})
 	if err != nil {

@@ -51,6 +51,14 @@ func TestEncoders(t *testing.T) {
 			t.Errorf("%s: %s, want %s", field, got, want)
 		}
 	}
+	book.PublishedAt = model.Date{Year: 1957, Month: 1, Day: 1}
+	for _, f := range Formats {
+		text := string(f.Append(nil, book, &model.Genre{}, nil))
+		want, not := map[string]string{"bibtex": "year = {1957},\n  pagetotal", "ris": "PY  - 1957\r\nSP", "csl": `"date-parts":[[1957]]`}[f.Name], "jan"
+		if !strings.Contains(text, want) || strings.Contains(text, not) {
+			t.Errorf("a year: %s", text)
+		}
+	}
 	if items[0]["title"] != book.Name || items[0]["abstract"] != description {
 		t.Errorf("%q", items[0])
 	}

@@ -2,6 +2,7 @@ package collate
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,7 +11,26 @@ import (
 // apostrophe of an 's does not: "Tolkien's" is the word "tolkiens". Each character of a script without
 // spaces, such as Chinese, is a word.
 func Words(s string) []string {
-	var words []string
+	words, _ := split(s)
+	return words
+}
+
+// Entries returns the words of a text, and further words by which a search finds it: words that an apostrophe or a
+// hyphen joins are also one word, such as youll and wifi. From each of them on, up to four are joined.
+func Entries(s string) (words, joined []string) {
+	words, joins := split(s)
+	for at, i := range joins {
+		n := 1
+		for n < 3 && at+n < len(joins) && joins[at+n] == i+n {
+			n++
+		}
+		joined = append(joined, strings.Join(words[i:i+n+1], ""))
+	}
+	return words, joined
+}
+
+// split returns the words of a text, and the places of those that a sign joins to the next.
+func split(s string) (words []string, joins []int) {
 	var word strings.Builder
 	end := func() {
 		if word.Len() > 0 {
@@ -21,17 +41,30 @@ func Words(s string) []string {
 	folded := Fold(s)
 	for i, r := range folded {
 		switch {
-		case inRanges(r, unspaced):
+		case r >= utf8.RuneSelf && unicode.Is(unspaced, r):
 			end()
 			words = append(words, string(r))
 		case !separates(r):
 			word.WriteRune(r)
 		case !possessive(folded[i:]):
+			if word.Len() > 0 && isJoiner(folded[i:]) {
+				joins = append(joins, len(words))
+			}
 			end()
 		}
 	}
 	end()
-	return words
+	return words, joins
+}
+
+// isJoiner reports whether a folded text begins with an apostrophe or a hyphen, and a word follows.
+func isJoiner(s string) bool {
+	sign, size := utf8.DecodeRuneInString(s)
+	if sign != '\'' && sign != '’' && sign != '-' && sign != '‐' || size == len(s) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(s[size:])
+	return !separates(next) && !unicode.Is(unspaced, next)
 }
 
 // Initials returns, for each of the words that is a letter and stands before another, up
@@ -52,7 +85,7 @@ func Initials(words []string) (runs []string) {
 // isLetter reports whether a word is one letter, of a script with spaces.
 func isLetter(word string) bool {
 	r, size := utf8.DecodeRuneInString(word)
-	return size == len(word) && (r < '0' || r > '9') && !inRanges(r, unspaced)
+	return size == len(word) && (r < '0' || r > '9') && !unicode.Is(unspaced, r)
 }
 
 // possessive reports whether a folded text begins with an apostrophe and the s that
@@ -63,7 +96,7 @@ func possessive(s string) bool {
 	}
 	_, after, _ := strings.Cut(s, "s")
 	next, size := utf8.DecodeRuneInString(after)
-	return size == 0 || separates(next) || inRanges(next, unspaced)
+	return size == 0 || separates(next) || unicode.Is(unspaced, next)
 }
 
 // separates reports whether a folded character stands between words.
@@ -71,12 +104,12 @@ func separates(r rune) bool {
 	if r < utf8.RuneSelf {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 	}
-	return inRanges(r, separators)
+	return unicode.Is(separators, r)
 }
 
 // separators are the ranges of characters outside ASCII that separate words. The
 // migrations have the same.
-const separators = "\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" + // signs of Latin-1
+var separators = rangeTable("\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" + // signs of Latin-1
 	"\u00D7\u00D7\u00F7\u00F7" + // × ÷
 	"\u05BE\u05BE\u05C0\u05C0\u05C3\u05C3\u05F3\u05F4" + // Hebrew punctuation
 	"\u060C\u060C\u061B\u061F\u066A\u066D\u06D4\u06D4" + // Arabic punctuation
@@ -88,28 +121,8 @@ const separators = "\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" + // signs
 	"\u2E00\u2E7F" + // supplemental punctuation
 	"\u3000\u3004\u3008\u3020\u3030\u3030\u303D\u303F\u30FB\u30FB" + // CJK punctuation
 	"\uFE10\uFE1F\uFE30\uFE6F" + // its vertical and small forms
-	"\uFEFF\uFF0F\uFF1A\uFF20\uFF3B\uFF40\uFF5B\uFF65\uFFE0\uFFFF" // and its full-width ones
+	"\uFEFF\uFF0F\uFF1A\uFF20\uFF3B\uFF40\uFF5B\uFF65\uFFE0\uFFFF") // and its full-width ones
 
 // unspaced are the ranges of the scripts without spaces, of which each character is a
 // word. The migrations have the same.
-const unspaced = "\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF"
-
-// inRanges reports whether r is in one of the ranges, each written as its first and
-// last character.
-func inRanges(r rune, ranges string) bool {
-	if r < utf8.RuneSelf {
-		return false
-	}
-	first := rune(-1)
-	for _, bound := range ranges {
-		if first < 0 {
-			first = bound
-			continue
-		}
-		if r >= first && r <= bound {
-			return true
-		}
-		first = -1
-	}
-	return false
-}
+var unspaced = rangeTable("\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF")
