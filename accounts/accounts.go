@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"library-catalogue/db/account"
@@ -73,25 +72,13 @@ func digest(secret string) []byte {
 	return sum[:]
 }
 
-// identityKey returns the key by which names are unique: NFKC, case folded, runs of white space as one space,
-// default-ignorable signs removed.
-func identityKey(name string) string {
-	visible := strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-			return -1
-		}
-		return r
-	}, norm.NFKC.String(name))
-	return norm.NFKC.String(strings.Join(strings.Fields(cases.Fold().String(visible)), " "))
-}
-
 // The bounds of names in characters.
 const maxName = 200
 
 // checkName adds the problems of a name to problems.
 func checkName(problems *model.FieldErrors, field, name string) {
 	switch n := utf8.RuneCountInString(name); {
-	case identityKey(name) == "":
+	case !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }):
 		problems.Add(field, "The %s field is required.")
 	case n > maxName:
 		problems.Add(field, "The %s field must not be greater than 200 characters.")

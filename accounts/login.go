@@ -8,6 +8,7 @@ import (
 
 	"library-catalogue/db/account"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // The lifetimes of sessions.
@@ -110,7 +111,7 @@ func (s *Service) check(ctx context.Context, name, password string) (*account.Ro
 		return nil, err
 	}
 	runes := []rune(name)
-	key := identityKey(string(runes[:min(len(runes), maxName+1)])) // no account has a longer name
+	key := collate.Identity(string(runes[:min(len(runes), maxName+1)])) // no account has a longer name
 	forgive, err := s.countFailure(ctx, key)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"library-catalogue/db/account"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // linkTTL is the lifetime of a link to choose a password.
@@ -64,7 +65,7 @@ func checkAccount(problems *model.FieldErrors, in *Invitation) {
 }
 
 func (s *Service) add(ctx context.Context, in Invitation, password string) (*account.Row, error) {
-	row, err := s.store.Add(ctx, in.Name, identityKey(in.Name), in.DisplayName, password, in.Role, s.micros(0))
+	row, err := s.store.Add(ctx, in.Name, collate.Identity(in.Name), in.DisplayName, password, in.Role, s.micros(0))
 	if err == nil && row == nil {
 		var problems model.FieldErrors
 		problems.Add("name", "The %s has already been taken.")
@@ -209,7 +210,7 @@ func (s *Service) Find(ctx context.Context, name string) (*model.Account, error)
 	if _, err := model.Authorise(ctx, model.AdminScope); err != nil {
 		return nil, err
 	}
-	row, err := s.store.ByKey(ctx, identityKey(name))
+	row, err := s.store.ByKey(ctx, collate.Identity(name))
 	if err == nil && row == nil {
 		err = model.Errorf(model.NotFound, "There is no account %q. List them with catalogue user list.", name)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // The bounds of a password in bytes, in NFC.
@@ -124,7 +125,7 @@ func checkPassword(problems *model.FieldErrors, field, password, name string) {
 		problems.Add(field, fmt.Sprintf("The %%s field must be at least %d characters.", minPasswordBytes))
 	case len(normal) > maxPasswordBytes:
 		problems.Add(field, "The %s field must not be greater than 1,000 bytes.")
-	case identityKey(password) == identityKey(name):
+	case collate.Identity(password) == collate.Identity(name):
 		problems.Add(field, "The %s must not be the account's name.")
 	}
 }

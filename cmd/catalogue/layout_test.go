@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
-	"accounts": {"graph/model", "db/account", "lru"},
+	"accounts": {"graph/model/...", "db/account", "lru"},
 
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
 	"resolvers":        {"graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -61,18 +60,14 @@ func (f accessFlags) people(store *db.Store, log *slog.Logger) *accounts.Service
 	return accounts.New(store.Accounts, time.Now, caller.Network)
 }
 
-// verifier returns the verifier of tokens and of sessions.
-func (c *Command) verifier(ctx context.Context, people *accounts.Service, log *slog.Logger) (cfg auth.Config, verifier *auth.Verifier, err error) {
+// tokens returns the keys of tokens. With accounts there may be none.
+func (c *Command) tokens(log *slog.Logger) (cfg auth.Config, err error) {
 	cfg, err = c.TokenFlags.Config(c.DatabaseFlags)
-	if people != nil {
-		cfg.Accounts = people
-	}
-	if err != nil && (!errors.Is(err, cli.ErrNoKey) || people == nil) {
-		return cfg, nil, err
+	if errors.Is(err, cli.ErrNoKey) && c.Accounts == "on" {
+		err = nil
 	}
 	cfg.Scoped, cfg.Logger = c.RequireScopes, log
-	verifier, err = auth.New(ctx, cfg)
-	return cfg, verifier, err
+	return cfg, err
 }
 
 // login returns the OpenID login of the pages, or nil without an OpenID client.

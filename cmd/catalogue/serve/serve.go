@@ -15,6 +15,7 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
+	"library-catalogue/edge/auth"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
@@ -127,6 +128,10 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return err
 	}
+	tokens, err := c.tokens(log)
+	if err != nil {
+		return err
+	}
 	store, err := db.New(ctx, c.URL(), db.Options{
 		Logger: log, MaxConns: c.DatabaseConnections, ReplicaURLs: strings.Fields(c.ReplicaURL), ReadWithoutPrimary: c.ReadWithoutPrimary,
 	})
@@ -135,7 +140,10 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	}
 	defer store.Close()
 	people := c.people(store, log)
-	tokens, verifier, err := c.verifier(ctx, people, log)
+	if people != nil {
+		tokens.Accounts = people
+	}
+	verifier, err := auth.New(ctx, tokens)
 	if err != nil {
 		return err
 	}
