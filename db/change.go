@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"reflect"
 	"slices"
 
 	"library-catalogue/db/changes"
@@ -159,4 +160,15 @@ func setRows[T any](ctx context.Context, r *reader[T], logged map[model.ID]*mode
 		set(logged[r.id(row)], row)
 	}
 	return nil
+}
+
+// accountDB implements account.DB.
+type accountDB struct{ logDB }
+
+// Read implements account.DB.
+func (s accountDB) Read(ctx context.Context, into any, text string, args ...any) error {
+	return s.run(ctx, txOf(ctx), false, func(h stmt.Handle) error {
+		reflect.ValueOf(into).Elem().SetLen(0) // it may run again
+		return stmt.Select(ctx, h, into, text, args...)
+	})
 }

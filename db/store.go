@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
+	"library-catalogue/db/account"
 	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/fault"
@@ -43,6 +44,7 @@ type Store struct {
 	Genres     Writer[model.Genre]
 	Categories Writer[model.Category]
 	Webhooks   Webhooks
+	Accounts   account.Store
 
 	dialect   *dialect.Dialect
 	schema    *schema.Schema
@@ -149,6 +151,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
 	s.Webhooks = Webhooks{s}
+	s.Accounts = account.Store{DB: accountDB{logDB{s}}, ForUpdate: s.dialect.ForUpdate}
 	s.log = &changes.Log{Dialect: s.dialect, DB: logDB{s}}
 	s.feed = s.newFeed()
 	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}

@@ -21,7 +21,7 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 		return nil, false, err
 	}
 	// The stored value is the answer, which is JSON on one line, and a line of scopes.
-	kept, replayed, err := r.store.Idempotent(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
+	kept, replayed, err := r.store.Idempotent(ctx, caller.KeyScope(), key, fingerprint, func(ctx context.Context) ([]byte, error) {
 		var needed []string
 		answer, err := fn(r.WithSnapshot(context.WithValue(ctx, neededScopes{}, &needed)))
 		slices.Sort(needed)

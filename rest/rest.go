@@ -62,6 +62,8 @@ type Options struct {
 
 	Logger *slog.Logger // nil: no log
 
+	Accounts Accounts // nil: no /api/login and /api/logout
+
 	Routes []envelope.Route // additional routes under /api
 }
 

@@ -36,6 +36,9 @@ func (h *handler) routes() []route {
 
 		{"GET", "/api/changes", nil, h.getChanges},
 	}
+	if h.options.Accounts != nil {
+		routes = append(routes, route{"POST", "/api/login", nil, h.logIn}, route{"POST", "/api/logout", nil, h.logOut})
+	}
 	if h.options.PublicURL != "" {
 		routes = append(routes, route{"GET", "/sitemap.xml", books, h.sitemap})
 	}

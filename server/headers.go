@@ -1,18 +1,34 @@
 package server
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
 
-var (
-	noStore = []string{"no-store"}
-	noSniff = []string{"nosniff"}
+	"library-catalogue/edge/auth"
 )
 
-// setHeaders sets the headers of every response. Browsers must not guess its type. Caches must not store it, unless
-// it is a successful read and its handler has set Cache-Control.
-func setHeaders(r *http.Request, header http.Header, status int) {
-	header["X-Content-Type-Options"] = noSniff
-	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if !reads || status >= http.StatusBadRequest || header["Cache-Control"] == nil {
-		header["Cache-Control"] = noStore
+var (
+	noStore        = []string{"no-store"}
+	privateNoStore = []string{"private, no-store"}
+	noSniff        = []string{"nosniff"}
+)
+
+// headersWith returns a function that sets the headers of every response. Browsers must not guess its type. Caches must
+// not store it, unless it is a successful read and its handler has set Cache-Control. With cookies, a response that
+// may depend on one says so, and one to a request with one is private. Assets are public.
+func headersWith(cookies *auth.Cookies) func(r *http.Request, header http.Header, status int) {
+	return func(r *http.Request, header http.Header, status int) {
+		header["X-Content-Type-Options"] = noSniff
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !reads || status >= http.StatusBadRequest || header["Cache-Control"] == nil {
+			header["Cache-Control"] = noStore
+		}
+		if cookies == nil || !cookiesCount(r) || strings.HasPrefix(header["Cache-Control"][0], "public") {
+			return
+		}
+		if cookies.Has(r) {
+			header["Cache-Control"] = privateNoStore
+		}
+		header.Add("Vary", "Cookie")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"library-catalogue/edge/respcache"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/rest"
+	"library-catalogue/server/accounts"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/graphqlhttp/socket"
 	"library-catalogue/server/imports"
@@ -42,6 +43,10 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
 	cfg.REST.Pipeline = operations
 	cfg.REST.Routes = files.Routes()
+	if cfg.Accounts != nil {
+		cfg.REST.Accounts = cfg.Accounts
+	}
+	setHeaders := headersWith(cfg.Cookies)
 	if !cfg.NoPages {
 		cfg.REST.PublicURL = cfg.PublicURL
 	}
@@ -79,6 +84,12 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 
 	mux := otherRoutes(cfg.Observer, pages)
+	byCookie := func(next http.Handler) http.Handler { return next }
+	if cfg.Accounts != nil {
+		signIn := accounts.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies}
+		signIn.Route(mux)
+		byCookie = cfg.Cookies.Middleware(cookiesCount, refuseOrPage)
+	}
 	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
 	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
 
@@ -135,10 +146,14 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		cache.Record,
 		compress,
 		cfg.Authenticate,
+		byCookie,
 		caller.Middleware(cfg.Proxies),
 		requireValidToken(cfg.RequireValidToken),
 	), nil
 }
+
+// cookiesCount reports whether the cookie of a session counts: on the pages and /graphql, never on /api.
+func cookiesCount(r *http.Request) bool { return endpointOf(r) != telemetry.REST }
 
 const graphQLPath = "/graphql"
 

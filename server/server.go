@@ -9,7 +9,9 @@ import (
 	"net/netip"
 	"time"
 
+	"library-catalogue/accounts"
 	"library-catalogue/edge/admission"
+	"library-catalogue/edge/auth"
 	"library-catalogue/edge/eventstream"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/edge/ratelimit"
@@ -42,6 +44,8 @@ type Config struct {
 	GraphQL           graphqlhttp.Options
 	REST              rest.Options
 	ImportBytes       int64                // maximum size of an uploaded file; 0: 64 MiB
+	Accounts          *accounts.Service    // people who sign in; nil: none
+	Cookies           *auth.Cookies        // of their sessions
 	Login             *Login               // OpenID login of the pages; nil: users enter a token
 	PublicURL         string               // origin of absolute addresses, from ParsePublicURL; empty: none
 	NoRobots          bool                 // robots.txt disallows all

@@ -43,15 +43,18 @@ var mayImport = map[string][]string{
 	"db/changes":    {"graph/model", "db/dialect", "db/fault", "db/query", "db/stats", "task"},
 	"db/replica":    {"graph/model", "db/stats", "db/postgres", "task"},
 	"db/facetcount": {"graph/model/..."},
-	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "db/stmt", "task"},
+	"db/account":    {"graph/model"},
+	"db":            {"db/account", "graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "db/stmt", "task"},
 
 	"db/archive":            {"graph/model", "db"},
 	"db/doctor":             {"db", "db/dialect", "db/schema"},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
+	"accounts": {"graph/model/...", "db/account", "lru"},
+
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
-	"resolvers":        {"graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},
+	"resolvers":        {"accounts", "graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},
 
 	// edge/telemetry and the spool import db/stats alone of db: the record of a request's statements, for the response.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/envelope", "edge/httpcond", "edge/pipeline", "edge/eventstream"},
@@ -72,10 +75,11 @@ var mayImport = map[string][]string{
 	"web/list":                  {"graph/model/...", "web/view"},
 	"web/book":                  {"graph/model/...", "web/view"},
 	"web":                       {"graph/model/...", "web/book", "web/list", "web/view"},
-	"server/servertest":         {"graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry"},
+	"server/servertest":         {"accounts", "edge/caller", "graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry"},
 	"webhooks":                  {"graph/model", "task"},
+	"server/accounts":           {"accounts", "graph/model", "edge/auth", "edge/envelope"},
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
-	"server":                    {"graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},
+	"server":                    {"accounts", "graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},
 
 	"importer/value":         {"graph/model", "graph/model/collate", "importer/source"},
 	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
@@ -84,8 +88,8 @@ var mayImport = map[string][]string{
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
-	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "graph/model", "db", "db/fault", "db/sqlite", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
-	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "edge/...", "server/...", "webhooks", "task"},
+	"cmd/catalogue/serve":    {"accounts", "cmd/catalogue/cli", "graph/model", "db", "db/fault", "db/sqlite", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
+	"cmd/catalogue":          {"accounts", "cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "edge/...", "server/...", "webhooks", "task"},
 	"examples/go":            {},
 }
 
@@ -99,6 +103,7 @@ var layers = [][]string{
 	{"resolvers/..."},
 	{"graph"},
 	{"graph/plan", "graph/cost"},
+	{"accounts"},
 	{"db/..."},
 	{"task", "lru"},
 	{"graph/model/..."},
@@ -134,7 +139,7 @@ var keptTo = map[string][]string{
 	"github.com/pressly/goose/v3":            {"db/schema"},
 	"github.com/graph-gophers/dataloader/v7": {"resolvers/loader"},
 	"net/http":                               {"rest", "edge/...", "server/...", "webhooks", "web/...", "cmd/...", "examples/go"},
-	"github.com/golang-jwt/jwt/v5":           {"edge/auth"},
+	"github.com/golang-jwt/jwt/v5":           {"accounts", "edge/auth"},
 	"github.com/standard-webhooks/standard-webhooks/libraries/go": {"webhooks"},
 	"github.com/rs/cors":                             {"server"},
 	"github.com/coder/websocket":                     {"server/graphqlhttp/socket"},

@@ -39,6 +39,7 @@ type commands struct {
 	Archive        archiveCmd          `cmd:"" help:"Create, restore or copy a whole catalogue."`
 	DB             dbCmd               `cmd:"" name:"db" help:"Migrate, back up, restore or examine the database."`
 	Webhook        webhookCmd          `cmd:"" help:"Send changes to other services by HTTP."`
+	User           userCmd             `cmd:"" help:"Manage the people who sign in."`
 	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, with its value and source."`
 	Token          tokenCmd            `cmd:"" help:"Print a token for writes."`
 	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`

@@ -2,8 +2,6 @@ package changes
 
 import (
 	"context"
-	"strings"
-	"unicode"
 
 	"library-catalogue/graph/model"
 )
@@ -21,10 +19,5 @@ func Actor(ctx context.Context) string {
 	if len(subject) > maxActor {
 		subject = subject[:maxActor]
 	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(subject, ""))
+	return model.CleanSubject(subject)
 }

@@ -32,7 +32,7 @@ const (
 )
 
 // Config configures a Verifier. At most one of Secret, PublicKey and JWKSURL is set. OIDC is set alone or in addition;
-// then tokens of both are valid. One of the four is required.
+// then tokens of both are valid. One of the four is required, or Accounts, which may be added to each.
 type Config struct {
 	Logger *slog.Logger // nil: no log
 
@@ -45,6 +45,8 @@ type Config struct {
 
 	OIDC OIDC // OpenID provider; no Issuer: none
 
+	Accounts Accounts // nil: none
+
 	// Scoped limits a token to its scopes (see model.Principal). Else a valid token allows everything.
 	Scoped bool
 }
@@ -55,6 +57,7 @@ type Verifier struct {
 	issuers  []*issuer // first the OpenID provider
 	provider *provider // nil: none
 	scoped   bool
+	accounts Accounts // nil: none
 
 	verified *verifiedTokens
 }
@@ -89,10 +92,10 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 			keys++
 		}
 	}
-	if keys > 1 || keys == 0 && cfg.OIDC.Issuer == "" {
+	if keys > 1 || keys == 0 && cfg.OIDC.Issuer == "" && cfg.Accounts == nil {
 		return nil, fmt.Errorf("set exactly one of a secret, a public key and a JWKS URL to verify tokens, or an OpenID provider; %d are set", keys)
 	}
-	v := &Verifier{log: cfg.Logger, scoped: cfg.Scoped}
+	v := &Verifier{log: cfg.Logger, scoped: cfg.Scoped, accounts: cfg.Accounts}
 	if cfg.OIDC.Issuer != "" {
 		named, provider, err := newProvider(ctx, cfg.OIDC, http.DefaultTransport, cfg.Logger)
 		if err != nil {
@@ -174,25 +177,46 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 // error is a *model.TokenError. Its message says only that the token is expired, invalid or not verifiable now, so
 // that it does not help to forge one. Its cause has the details and is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
-	if principal, ok := v.verified.find(token); ok {
-		return principal, nil
-	}
-	found, err := v.verify(token)
+	p, err := v.principalOf(ctx, token)
 	if err != nil {
 		return model.Principal{}, v.refuse(ctx, err)
 	}
-	v.verified.add(token, found)
-	return found.principal, nil
+	return p, nil
+}
+
+func (v *Verifier) principalOf(ctx context.Context, token string) (model.Principal, error) {
+	if v.accounts != nil && strings.HasPrefix(token, accountToken) {
+		return looked(v.accounts.Token(ctx, token))
+	}
+	p, cached := v.verified.find(token)
+	if !cached {
+		found, err := v.verify(ctx, token)
+		if err != nil {
+			return model.Principal{}, err
+		}
+		v.verified.add(token, found)
+		p = found.principal
+	}
+	if p.Session != 0 { // it may have ended since
+		return looked(v.accounts.Session(ctx, p.Session))
+	}
+	return p, nil
 }
 
 // verify verifies a token without the cache.
-func (v *Verifier) verify(token string) (verifiedToken, error) {
+func (v *Verifier) verify(ctx context.Context, token string) (verifiedToken, error) {
 	if len(token) > maxCredentialBytes {
 		return verifiedToken{}, fmt.Errorf("the token has %d bytes", len(token))
 	}
 	// Go's base64 ignores line breaks even in strict mode, so a token would have many spellings.
 	if strings.ContainsAny(token, "\r\n") {
 		return verifiedToken{}, errors.New("a line break in the token")
+	}
+	switch {
+	case isLogin(token) && v.accounts == nil, len(v.issuers) == 0 && !isLogin(token):
+		return verifiedToken{}, jwt.ErrTokenInvalidIssuer
+	case isLogin(token):
+		return v.verifyLogin(ctx, token)
 	}
 	issuer := v.issuerOf(token)
 	keys := issuer.currentKeys() // before claims uses them
@@ -208,7 +232,14 @@ func (v *Verifier) verify(token string) (verifiedToken, error) {
 	if err != nil {
 		return verifiedToken{}, err
 	}
-	principal := model.Principal{Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims)}
+	if _, taken := model.AccountOf(model.CleanSubject(subject)); taken {
+		return verifiedToken{}, errors.New("the subject has the form of an account of this service")
+	}
+	iss, err := claims.GetIssuer()
+	if err != nil {
+		return verifiedToken{}, err
+	}
+	principal := model.Principal{Issuer: iss, Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims)}
 	return verifiedToken{principal, issuer, keys}, nil
 }
 

@@ -25,7 +25,7 @@ func (v *Verifier) Check() model.Check {
 		}
 	}
 	switch {
-	case withoutKeys == len(v.issuers):
+	case withoutKeys == len(v.issuers) && v.accounts == nil:
 		check.Status = model.Fail
 		check.Output = "No usable key to verify tokens was received from the issuer. All writes are refused."
 	case withoutKeys > 0:
@@ -40,6 +40,8 @@ var reasons = []struct {
 	err    error
 	reason string
 }{
+	{errSession, "session"},
+	{errUnchecked, "unchecked"},
 	{jwt.ErrTokenMalformed, "malformed"},
 	{jwt.ErrTokenUnverifiable, "unknown_key"},
 	{jwt.ErrTokenSignatureInvalid, "signature"},

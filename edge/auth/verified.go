@@ -25,7 +25,7 @@ type verifiedToken struct {
 func newVerifiedTokens() *verifiedTokens {
 	return &verifiedTokens{lru.New(maxVerifiedBytes, func(_ [sha256.Size]byte, v verifiedToken) int {
 		const overhead = 256 // of an entry
-		return len(v.principal.Subject) + len(v.principal.Scopes) + overhead
+		return len(v.principal.Issuer) + len(v.principal.Subject) + len(v.principal.Scopes) + overhead
 	})}
 }
 

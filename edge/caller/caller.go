@@ -18,15 +18,27 @@ type Caller struct {
 
 type callerKey struct{}
 
+// known is the value of callerKey.
+type known struct {
+	Caller
+	network netip.Addr // of the client, also of one with a token
+}
+
 // Of returns the caller in ctx, or the zero Caller.
 func Of(ctx context.Context) Caller {
-	c, _ := ctx.Value(callerKey{}).(Caller)
-	return c
+	c, _ := ctx.Value(callerKey{}).(known)
+	return c.Caller
+}
+
+// Network returns the client network of the request of ctx as text.
+func Network(ctx context.Context) string {
+	c, _ := ctx.Value(callerKey{}).(known)
+	return c.network.String()
 }
 
 // With returns a context with a caller.
 func With(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+	return context.WithValue(ctx, callerKey{}, known{c, c.network})
 }
 
 // Subject returns the caller for a token's subject.
@@ -40,13 +52,12 @@ func (c Caller) Size() int { return len(c.subject) }
 func Middleware(proxies []netip.Prefix) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			var c Caller
+			c := Caller{network: network(clientAddress(r, proxies))}
+			k := known{c, c.network}
 			if p, err := model.Caller(r.Context()); err == nil && p.Subject != "" {
-				c = Subject(p.Subject)
-			} else {
-				c.network = network(clientAddress(r, proxies))
+				k.Caller = Subject(p.Subject)
 			}
-			next.ServeHTTP(w, r.WithContext(With(r.Context(), c)))
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, k)))
 		})
 	}
 }

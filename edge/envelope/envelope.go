@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
+	"time"
 
 	"library-catalogue/graph/model"
 )
@@ -149,4 +151,19 @@ func Encode(v any) []byte {
 		panic(err) // all our types can be encoded
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// LoginError returns the error of a login as WriteError writes it: 401 without WWW-Authenticate, because the request
+// needs no token, and Retry-After for too many failed logins.
+func LoginError(w http.ResponseWriter, err error) error {
+	if retry, ok := errors.AsType[interface {
+		error
+		RetryAfter() time.Duration
+	}](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(retry.RetryAfter().Seconds()))))
+	}
+	if e := model.AsError(err); e.Code == model.Unauthenticated {
+		return Error(http.StatusUnauthorized, e.Message)
+	}
+	return err
 }

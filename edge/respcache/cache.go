@@ -81,8 +81,11 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 }
 
 // Serves reports whether the cache may serve a read. It returns false for requests with Cache-Control: no-cache or
-// If-None-Match.
+// If-None-Match, and for those of a session, whose pages have its account.
 func (c *Cache) Serves(w http.ResponseWriter, r *http.Request) bool {
+	if p, err := model.Caller(r.Context()); err == nil && p.Cookie {
+		return false
+	}
 	return c != nil && teeOf(w) != nil && !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") && r.Header.Get("If-None-Match") == ""
 }
 

@@ -2,6 +2,8 @@ package model
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -9,10 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// Principal is the holder of a valid token.
+// Principal is the holder of a valid token or session.
 type Principal struct {
-	Subject string    // the token's sub, or empty
+	Issuer  string    // the token's iss, or empty
+	Subject string    // the token's sub, or empty; "account:12" for an account
 	Expires time.Time // the token's exp
+
+	Account *Account // nil for a token of another issuer
+	Session ID       // the account's session; 0 for its own tokens
+	Cookie  bool     // the session came as a cookie
+
+	Operator bool // of the command line, which manages accounts
 
 	// Scoped limits the principal to Scopes, separated by spaces (RFC 6749, section 3.3):
 	// "catalogue:write" for all writes, or a type and a verb, such as "books:create". Otherwise it
@@ -35,33 +44,138 @@ const maxSubject = 255
 // NUL, and tokens without a subject have different holders.
 func (p Principal) CheckKeys() error {
 	s := p.Subject
-	if s == "" || len(s) > maxSubject || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+	if len(p.Issuer) > maxSubject || s == "" || len(s) > maxSubject || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
 		return Errorf(BadUserInput, "An Idempotency-Key belongs to the subject of its token: "+
 			"sub must have 1 to %d bytes, without control characters.", maxSubject)
 	}
 	return nil
 }
 
-// WriteScope is the scope of all writes.
-const WriteScope = "catalogue:write"
+// The scopes of the roles. WriteScope includes ReadScope and every narrow scope, such as "books:create", and
+// AdminScope none.
+const (
+	ReadScope  = "catalogue:read"  // the names of those who changed a row
+	WriteScope = "catalogue:write" // all writes of books, genres and categories
+	AdminScope = "catalogue:admin" // accounts
+)
 
-// scopes returns the scopes, separated by spaces only (RFC 6749, section 3.3).
-func (p Principal) scopes() []string {
-	return strings.FieldsFunc(p.Scopes, func(r rune) bool { return r == ' ' })
+// KeyScope returns the text that separates the Idempotency-Keys of principals.
+func (p Principal) KeyScope() string {
+	if p.Issuer == "" || p.Account != nil {
+		return p.Subject
+	}
+	return p.Issuer + " " + p.Subject
 }
 
-// lacks returns the first missing scope. WriteScope includes all.
+// SplitScopes returns scopes that are separated by spaces only (RFC 6749, section 3.3).
+func SplitScopes(scopes string) []string {
+	return strings.FieldsFunc(scopes, func(r rune) bool { return r == ' ' })
+}
+
+// lacks returns the first missing scope.
 func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
-	given := p.scopes()
-	if !p.Scoped || slices.Contains(given, WriteScope) {
-		return "", false
-	}
 	for _, scope := range scopes {
-		if !slices.Contains(given, scope) {
+		if !p.Has(scope) {
 			return scope, true
 		}
 	}
-	return WriteScope, len(scopes) == 0
+	return WriteScope, len(scopes) == 0 && !p.Has(WriteScope)
+}
+
+// Has reports whether the principal has a scope. Only a session of an account has AdminScope.
+func (p Principal) Has(scope string) bool {
+	if scope == AdminScope {
+		return p.Operator || p.Session != 0 && Grants(p.Scopes, scope)
+	}
+	return !p.Scoped || Grants(p.Scopes, scope)
+}
+
+// Grants reports whether scopes, separated by spaces, include a scope.
+func Grants(scopes, scope string) bool {
+	given := SplitScopes(scopes)
+	return slices.Contains(given, scope) || scope != AdminScope && slices.Contains(given, WriteScope)
+}
+
+// Role is a set of scopes by name.
+type Role string
+
+// The roles. Each has the scopes of those before it.
+const (
+	Reader Role = "reader"
+	Editor Role = "editor"
+	Admin  Role = "admin"
+)
+
+// Roles has the scopes of each role, separated by spaces.
+var Roles = map[Role]string{
+	Reader: ReadScope,
+	Editor: ReadScope + " " + WriteScope,
+	Admin:  ReadScope + " " + WriteScope + " " + AdminScope,
+}
+
+// MarshalGQL implements graphql.Marshaler.
+func (r Role) MarshalGQL(w io.Writer) { _, _ = io.WriteString(w, `"`+strings.ToUpper(string(r))+`"`) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (r *Role) UnmarshalGQL(v any) error {
+	text, _ := v.(string)
+	if *r = Role(strings.ToLower(text)); Roles[*r] == "" {
+		return fmt.Errorf("%v is no role", v)
+	}
+	return nil
+}
+
+// LoginInput is the input of login.
+type LoginInput struct {
+	Name, Password   string
+	ClientMutationID *string
+}
+
+// LoginPayload is the result of login.
+type LoginPayload struct {
+	Token            string
+	ExpiresAt        Timestamp
+	ClientMutationID *string
+}
+
+// LogoutInput is the input of logout, and LogoutPayload its result.
+type (
+	LogoutInput   struct{ ClientMutationID *string }
+	LogoutPayload struct{ ClientMutationID *string }
+)
+
+// Account is a person who signs in.
+type Account struct {
+	ID          ID
+	Name        string // to sign in; a name or an email address
+	DisplayName string
+	Role        Role
+	Pending     bool // no password was chosen yet
+	Disabled    bool
+	CreatedAt   Timestamp
+	SeenAt      *Timestamp // nil before the first login
+}
+
+// CleanSubject returns a subject without invalid UTF-8 and control characters, as the log of changes has it.
+func CleanSubject(subject string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(subject, ""))
+}
+
+const accountPrefix = "account:"
+
+// Subject returns the subject and actor of an account.
+func (a *Account) Subject() string { return accountPrefix + a.ID.String() }
+
+// AccountOf returns the id of the account that is an actor or a subject, and false for another one.
+func AccountOf(subject string) (ID, bool) {
+	text, ok := strings.CutPrefix(subject, accountPrefix)
+	id := ParseID(text)
+	return id, ok && id > 0 && id.String() == text
 }
 
 // TokenError is the error of a refused token. For a read it is only a warning.
@@ -99,6 +213,20 @@ type principalKey struct{}
 // WithPrincipal returns a context with a principal.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
+}
+
+type stillValidKey struct{}
+
+// WithStillValid returns a context for work that lasts, such as a stream. stillValid reports whether the principal's
+// session or token has not ended since.
+func WithStillValid(ctx context.Context, stillValid func(context.Context) bool) context.Context {
+	return context.WithValue(ctx, stillValidKey{}, stillValid)
+}
+
+// StillValid returns the function of WithStillValid, or nil for a principal that counts until it expires.
+func StillValid(ctx context.Context) func(context.Context) bool {
+	stillValid, _ := ctx.Value(stillValidKey{}).(func(context.Context) bool)
+	return stillValid
 }
 
 // WithTokenError returns a context with the error of a refused token.
@@ -142,6 +270,7 @@ func Authorise(ctx context.Context, scopes ...string) (Principal, error) {
 
 // Viewer is a principal's own view of itself.
 type Viewer struct {
+	Account   *Account
 	Subject   *string
 	Scopes    []string // from the token
 	ExpiresAt Timestamp
@@ -156,7 +285,7 @@ func ViewerOf(ctx context.Context) (*Viewer, error) {
 	if err != nil {
 		return nil, nil
 	}
-	v := &Viewer{Scopes: p.scopes(), ExpiresAt: Timestamp(p.Expires.UnixMicro())}
+	v := &Viewer{Account: p.Account, Scopes: SplitScopes(p.Scopes), ExpiresAt: Timestamp(p.Expires.UnixMicro())}
 	if p.Subject != "" {
 		v.Subject = &p.Subject
 	}

@@ -41,7 +41,7 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	if err != nil {
 		return err
 	}
-	j := &job{subject: who.Subject}
+	j := &job{subject: who.KeyScope()}
 	key, given, err := httpcond.Key(r)
 	if given {
 		if err := cmp.Or(who.CheckKeys(), err); err != nil {
@@ -151,7 +151,7 @@ func (m *Imports) authorised(r *http.Request, id string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.find(who.Subject, id)
+	return m.find(who.KeyScope(), id)
 }
 
 // write responds with the state of the import.

@@ -5,9 +5,12 @@ import (
 	"log/slog"
 	"net/http"
 	"testing"
+	"time"
 
+	"library-catalogue/accounts"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/edge/auth"
+	"library-catalogue/edge/caller"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -106,4 +109,23 @@ func ServeWith(t *testing.T, change func(*server.Config)) *Client {
 	change(&cfg)
 	c.Reconfigure(t, cfg)
 	return c
+}
+
+// ServeAccounts is Serve with accounts, whose service it returns too.
+func ServeAccounts(t *testing.T, url string, change ...func(*server.Config)) (*Client, *accounts.Service) {
+	t.Helper()
+	c := Serve(t, url)
+	people := accounts.New(c.Store.Accounts, time.Now, caller.Network)
+	c.Catalogue.(*resolvers.Resolver).Accounts = people
+	verifier, err := auth.New(t.Context(), auth.Config{Secret: Secret, Accounts: people})
+	Must(t, err)
+	cookies, err := verifier.Cookies("", false)
+	Must(t, err)
+	c.Authenticate = verifier.Middleware
+	cfg := server.Config{Accounts: people, Cookies: cookies}
+	for _, change := range change {
+		change(&cfg)
+	}
+	c.Reconfigure(t, cfg)
+	return c, people
 }

@@ -118,6 +118,9 @@ func (f TokenFlags) Keys() (set []string) {
 	return set
 }
 
+// ErrNoKey is the error of Config for PostgreSQL without a key. Accounts need none.
+var ErrNoKey = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (at least 32 bytes, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
+
 // Config reads the configured key and OpenID provider. Without either, an SQLite database gets a secret in a
 // file next to it.
 func (f TokenFlags) Config(database DatabaseFlags) (auth.Config, error) {
@@ -155,7 +158,7 @@ func (f TokenFlags) Config(database DatabaseFlags) (auth.Config, error) {
 			cfg.Secret, err = auth.LoadOrCreateSecret(path + ".jwt-secret")
 			break
 		}
-		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (at least 32 bytes, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
+		err = ErrNoKey
 	}
 	return cfg, err
 }

@@ -2,8 +2,13 @@ package serve
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
+	"time"
 
+	"library-catalogue/accounts"
+	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/db"
 	"library-catalogue/edge/auth"
 	"library-catalogue/edge/caller"
 	"library-catalogue/edge/eventstream"
@@ -22,6 +27,8 @@ type accessFlags struct {
 	RateBurst         int      `env:"CATALOGUE_RATE_BURST" default:"500" placeholder:"UNITS" help:"Units that an idle caller may use at once (default: ${default})."`
 	MaxConnections    int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Maximum open connections. Beyond it, the client network with most connections loses the one that has been idle longest (default: ${default})."`
 	MaxStreams        int      `env:"CATALOGUE_MAX_STREAMS" default:"2000" placeholder:"N" help:"Maximum open subscriptions and event streams, which --max-connections does not count. A caller may have 100 (default: ${default})."`
+	Accounts          string   `env:"CATALOGUE_ACCOUNTS" enum:"on,off" default:"on" help:"Let people sign in with accounts of the catalogue: on or off (default: ${default})."`
+	InsecureCookies   bool     `env:"CATALOGUE_INSECURE_COOKIES" help:"Let people sign in by http on a network that you trust. Their sessions can be read on the way."`
 	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Networks of proxies, such as 10.0.0.0/8. Their Forwarded and X-Forwarded-For headers name the client (default: none)."`
 }
 
@@ -40,6 +47,27 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 	cfg.RequireValidToken = f.RequireValidToken
 	cfg.Rate = ratelimit.Rate{PerSecond: *f.Rate, Burst: f.RateBurst}
 	return nil
+}
+
+// people returns the accounts, or nil if they are off.
+func (f accessFlags) people(store *db.Store, log *slog.Logger) *accounts.Service {
+	if f.Accounts == "off" {
+		return nil
+	}
+	if f.InsecureCookies {
+		log.Warn("sessions can be read on the way, because CATALOGUE_INSECURE_COOKIES allows to sign in by http")
+	}
+	return accounts.New(store.Accounts, time.Now, caller.Network)
+}
+
+// tokens returns the keys of tokens. With accounts there may be none.
+func (c *Command) tokens(log *slog.Logger) (cfg auth.Config, err error) {
+	cfg, err = c.TokenFlags.Config(c.DatabaseFlags)
+	if errors.Is(err, cli.ErrNoKey) && c.Accounts == "on" {
+		err = nil
+	}
+	cfg.Scoped, cfg.Logger = c.RequireScopes, log
+	return cfg, err
 }
 
 // login returns the OpenID login of the pages, or nil without an OpenID client.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"library-catalogue/accounts"
+	"library-catalogue/cmd/catalogue/cli"
 )
 
 // printBanner writes the addresses of the server, and commands that work in its folder and environment.
@@ -48,6 +52,19 @@ Writes need a token%[3]s:
 	default:
 		fmt.Fprint(w, "\nWrites need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
 	}
+}
+
+// printFirstLink prints the link that makes the first admin of an SQLite catalogue. It prints it on a terminal only,
+// because logs are kept and read by others.
+func (c *Command) printFirstLink(ctx context.Context, w io.Writer, url string, people *accounts.Service, away bool) error {
+	if _, local := c.SQLiteFile(); !local || people == nil || away || !cli.IsTerminal(w) {
+		return nil
+	}
+	secret, err := people.FirstLink(accounts.AsOperator(ctx))
+	if err == nil && secret != "" {
+		fmt.Fprintf(w, "Make the first account, in the browser:\n  %s/welcome#%s\n\n", url, secret)
+	}
+	return err
 }
 
 // tokenCommand returns the command that prints a token for this server, with the server's settings for

@@ -57,6 +57,7 @@ func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays 
 	}
 	for _, done := range []<-chan error{
 		every(ctx, answersInterval, func() error { return store.ForgetAnswers(ctx) }, log, "old answers could not be deleted"),
+		every(ctx, answersInterval, func() error { return store.Accounts.Forget(ctx, time.Now().UnixMicro()) }, log, "expired sessions could not be deleted"),
 		every(ctx, changesInterval, func() error { return store.ForgetChanges(ctx, changesDays) }, log, "old changes could not be deleted"),
 		every(ctx, sizesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured"),
 		every(ctx, sizesInterval, func() error { return store.CountSizes(ctx) }, log, "the rows could not be counted"),

@@ -128,12 +128,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return err
 	}
-	tokens, err := c.TokenFlags.Config(c.DatabaseFlags)
-	if err != nil {
-		return err
-	}
-	tokens.Scoped, tokens.Logger = c.RequireScopes, log
-	verifier, err := auth.New(ctx, tokens)
+	tokens, err := c.tokens(log)
 	if err != nil {
 		return err
 	}
@@ -144,6 +139,14 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return err
 	}
 	defer store.Close()
+	people := c.people(store, log)
+	if people != nil {
+		tokens.Accounts = people
+	}
+	verifier, err := auth.New(ctx, tokens)
+	if err != nil {
+		return err
+	}
 	ctx = task.WithReport(ctx, store.ReportPanic)
 	away, err := startStore(ctx, store, log)
 	if err != nil {
@@ -178,6 +181,11 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.Catalogue = catalogue
 	cfg.Connections = store.Connections()
 	cfg.Authenticate = verifier.Middleware
+	if cfg.Accounts, catalogue.Accounts = people, people; people != nil {
+		if cfg.Cookies, err = verifier.Cookies(publicURL, c.InsecureCookies); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
 	cfg.Login = c.login(verifier)
 	cfg.PublicURL = publicURL
 	cfg.NoRobots = !c.Robots
@@ -189,6 +197,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	url := "http://" + cli.Reachable(listener.Addr().String())
 	if c.LogFormat != "json" {
 		c.printBanner(std.Out, url, tokens.Secret != nil, command)
+		if err := c.printFirstLink(ctx, std.Out, url, people, away); err != nil {
+			return errors.Join(err, listener.Close())
+		}
 	}
 	log.Info("listening", "url", url)
 	srv, err := server.New(cfg)

@@ -1,0 +1,127 @@
+// Package accounts has the use cases of people who sign in: accounts, links, logins, sessions and their own tokens.
+// Each use case authorises in its first line. The package contains no SQL and no HTTP.
+//
+// Each secret has 256 random bits and is stored as its SHA-256, so a reader of the database cannot use it.
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/text/unicode/norm"
+
+	"library-catalogue/db/account"
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
+	"library-catalogue/lru"
+)
+
+// Service runs the use cases. It is safe for concurrent use.
+type Service struct {
+	store   account.Store
+	now     func() time.Time
+	address func(context.Context) string
+
+	hashes  *semaphore.Weighted
+	waiting atomic.Int64 // hashes that run or wait
+
+	known      lru.Cache[string, found]
+	generation atomic.Int64 // changes with each use case that ends sessions
+	loads      singleflight.Group
+	keys       atomic.Pointer[keyRing]
+	names      atomic.Pointer[nameList]
+	bounded    atomic.Int64 // time of the last BoundFailures
+}
+
+// maxKnownBytes is the size of the cache of sessions and tokens.
+const maxKnownBytes = 1 << 20
+
+// New returns a Service. now is the clock. address returns the client network of a request, which failed logins are
+// counted for.
+func New(store account.Store, now func() time.Time, address func(context.Context) string) *Service {
+	return &Service{
+		store: store, now: now, address: address, hashes: semaphore.NewWeighted(maxHashes),
+		known: lru.New(maxKnownBytes, func(key string, f found) int {
+			const overhead = 512 // of an entry
+			return overhead + len(key)
+		}),
+	}
+}
+
+// micros returns the time of the clock plus d, as it is stored.
+func (s *Service) micros(d time.Duration) int64 { return s.now().Add(d).UnixMicro() }
+
+// newSecret returns 256 random bits as text.
+func newSecret() string {
+	random := make([]byte, 32)
+	rand.Read(random) // never returns an error
+	return base64.RawURLEncoding.EncodeToString(random)
+}
+
+// digest returns the stored form of a secret.
+func digest(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// The bounds of names in characters, and of their keys in bytes, which an index of PostgreSQL takes.
+const (
+	maxName     = 200
+	maxKeyBytes = 2_000
+)
+
+// keyOf returns the identity key of a name that someone gave, or "" for one that no account has.
+func keyOf(name string) string {
+	key := collate.Identity(name[:min(len(name), maxKeyBytes)])
+	if len(key) > maxKeyBytes || !utf8.ValidString(key) || strings.ContainsFunc(key, unicode.IsControl) {
+		return ""
+	}
+	return key
+}
+
+// checkName adds the problems of a name to problems.
+func checkName(problems *model.FieldErrors, field, name string) {
+	switch n := utf8.RuneCountInString(name); {
+	case !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }):
+		problems.Add(field, "The %s field is required.")
+	case n > maxName, len(collate.Identity(name)) > maxKeyBytes:
+		problems.Add(field, "The %s field must not be greater than 200 characters.")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		problems.Add(field, "The %s field must not have control characters.")
+	}
+}
+
+// trim returns a name as it is stored.
+func trim(name string) string { return norm.NFC.String(strings.Join(strings.Fields(name), " ")) }
+
+// AsOperator returns the context of the command line, which may manage all accounts.
+func AsOperator(ctx context.Context) context.Context {
+	return model.WithPrincipal(ctx, model.Principal{Operator: true})
+}
+
+// self returns the caller, who must have a session. An own token must not manage its account.
+func self(ctx context.Context) (model.Principal, error) {
+	p, err := model.Caller(ctx)
+	if err == nil && (p.Account == nil || p.Session == 0) {
+		err = model.Errorf(model.Forbidden, "Sign in with your password for this.")
+	}
+	return p, err
+}
+
+// selfOrAdmin returns an error unless the caller has the account, or may manage all.
+func selfOrAdmin(ctx context.Context, id model.ID) error {
+	if p, err := self(ctx); err == nil && p.Account.ID == id {
+		return nil
+	}
+	_, err := model.Authorise(ctx, model.AdminScope)
+	return err
+}

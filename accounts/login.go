@@ -1,0 +1,189 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"library-catalogue/db/account"
+	"library-catalogue/graph/model"
+)
+
+// The lifetimes of sessions.
+const (
+	sessionTTL = 30 * 24 * time.Hour
+	loginTTL   = time.Hour // of a session of a login token
+)
+
+// Failed logins are counted in the database, so that several servers share them.
+const (
+	failureWindow      = 15 * time.Minute
+	maxAccountFailures = 10 // of one account from one address
+	maxAddressFailures = 50 // of one address
+	maxFailureRows     = 100_000
+	boundInterval      = time.Minute
+)
+
+// SignedIn is a new session of a browser.
+type SignedIn struct {
+	Account *model.Account
+	Secret  string // value of the cookie
+	Expires time.Time
+}
+
+// RetryError is the cause of RateLimited for too many failed logins.
+type RetryError struct{ After time.Duration }
+
+func (e *RetryError) Error() string {
+	return fmt.Sprintf("too many failed logins: retry after %s", e.After)
+}
+
+// RetryAfter returns the time until the next login is permitted.
+func (e *RetryError) RetryAfter() time.Duration { return e.After }
+
+// ErrCredentials is the error of every failed login, with one text for all causes.
+var ErrCredentials = model.Errorf(model.Unauthenticated, "These credentials do not match our records.")
+
+// Login begins a session of a browser. agent is the client's name of itself. The error is BadUserInput,
+// RateLimited with a RetryError, Unavailable or ErrCredentials, in this order.
+func (s *Service) Login(ctx context.Context, name, password, agent string) (*SignedIn, error) {
+	row, err := s.check(ctx, name, password)
+	if err != nil {
+		return nil, err
+	}
+	return s.begin(ctx, row, agent)
+}
+
+// LoginToken is like Login, and returns a login token of an hour instead.
+func (s *Service) LoginToken(ctx context.Context, name, password, agent string) (token string, expires time.Time, err error) {
+	row, err := s.check(ctx, name, password)
+	if err != nil {
+		return "", expires, err
+	}
+	signer, err := s.signer(ctx)
+	if err != nil {
+		return "", expires, err
+	}
+	now := s.now()
+	expires = now.Add(loginTTL).Truncate(time.Second)
+	id, err := s.store.AddSession(ctx, row, digest(newSecret()), clip(agent), now.UnixMicro(), expires.UnixMicro())
+	if err == nil && id == 0 {
+		err = ErrCredentials
+	}
+	if err != nil {
+		return "", expires, err
+	}
+	token, err = signer.sign(row.Account(), id, now, expires)
+	return token, expires, err
+}
+
+// begin begins a session of a browser.
+func (s *Service) begin(ctx context.Context, row *account.Row, agent string) (*SignedIn, error) {
+	in := &SignedIn{Account: row.Account(), Secret: newSecret(), Expires: s.now().Add(sessionTTL)}
+	id, err := s.store.AddSession(ctx, row, digest(in.Secret), clip(agent), s.micros(0), in.Expires.UnixMicro())
+	if err == nil && id == 0 {
+		err = ErrCredentials
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// clip bounds a client's name of itself.
+func clip(agent string) string {
+	runes := []rune(model.CleanSubject(agent))
+	return string(runes[:min(len(runes), maxName)])
+}
+
+// check returns the account of a name and a password. It does the same work for unknown and disabled accounts.
+func (s *Service) check(ctx context.Context, name, password string) (*account.Row, error) {
+	var problems model.FieldErrors
+	if strings.TrimSpace(name) == "" {
+		problems.Add("email", "The %s field is required.")
+	}
+	if password == "" {
+		problems.Add("password", "The %s field is required.")
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	key := keyOf(name)
+	forgive, err := s.countFailure(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.store.ByKey(ctx, key)
+	if err != nil {
+		forgive()
+		return nil, err
+	}
+	stored := ""
+	if row != nil && row.DisabledAt == nil {
+		stored = row.Password
+	}
+	ok, outdated, err := s.verify(ctx, stored, password)
+	if err != nil || ok {
+		forgive()
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, ErrCredentials
+	case outdated:
+		return row, s.rehash(ctx, row, password)
+	}
+	return row, nil
+}
+
+// rehash stores a password with the current parameters.
+func (s *Service) rehash(ctx context.Context, row *account.Row, password string) error {
+	stored, err := s.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	changed, err := s.store.SetPassword(ctx, row.ID, row.Password, stored)
+	if changed {
+		row.Password = stored
+	}
+	return err
+}
+
+// countFailure counts a login as failed before its password is checked, so that concurrent logins do not exceed the
+// limits. forgive takes that back.
+func (s *Service) countFailure(ctx context.Context, key string) (forgive func(), err error) {
+	network := s.address(ctx)
+	now, ends := s.micros(0), s.micros(failureWindow)
+	if last := s.bounded.Load(); now >= last+boundInterval.Microseconds() && s.bounded.CompareAndSwap(last, now) {
+		if err := s.store.BoundFailures(ctx, now, maxFailureRows); err != nil {
+			return nil, err
+		}
+	}
+	var counted [][]byte
+	forgive = func() {
+		for _, key := range counted {
+			_ = s.store.ForgiveFailure(context.WithoutCancel(ctx), key) // else the window ends it
+		}
+	}
+	for _, limit := range []struct {
+		key string
+		max int64
+	}{{"address " + network, maxAddressFailures}, {"account " + network + " " + key, maxAccountFailures}} {
+		hash := digest(limit.key)
+		count, endsAt, err := s.store.CountFailure(ctx, hash, now, ends)
+		if err == nil && count > limit.max {
+			err = &model.Error{
+				Code: model.RateLimited, Message: "Too many failed logins. Try again in a few minutes.",
+				Err: &RetryError{time.Duration(endsAt-now) * time.Microsecond},
+			}
+		}
+		if err != nil {
+			forgive()
+			return nil, err
+		}
+		counted = append(counted, hash)
+	}
+	return forgive, nil
+}

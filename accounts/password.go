@@ -1,0 +1,131 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
+)
+
+// The bounds of a password in bytes, in NFC.
+const (
+	minPasswordBytes = 10
+	maxPasswordBytes = 1_000
+)
+
+// cost has the parameters of argon2id (RFC 9106). A password that was hashed with others is hashed again at the next
+// login.
+type cost struct {
+	memory      uint32 // KiB
+	iterations  uint32
+	parallelism uint8
+}
+
+// currentCost is OWASP's recommendation for argon2id.
+var currentCost = cost{memory: 19 << 10, iterations: 2, parallelism: 1}
+
+const (
+	saltBytes = 16
+	hashBytes = 32
+)
+
+func (c cost) hash(password string, salt []byte) []byte {
+	return argon2.IDKey([]byte(password), salt, c.iterations, c.memory, c.parallelism, hashBytes)
+}
+
+// encode returns a hash in PHC format.
+func (c cost) encode(salt, hash []byte) string {
+	b64 := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.memory, c.iterations, c.parallelism, b64.EncodeToString(salt), b64.EncodeToString(hash))
+}
+
+// unmatched is a hash that no password has, for the work of a login without an account.
+var unmatched = currentCost.encode(make([]byte, saltBytes), make([]byte, hashBytes))
+
+// decode parses a hash in PHC format.
+func decode(stored string) (c cost, salt, hash []byte, err error) {
+	parts := strings.Split(stored, "$")
+	var version int
+	if len(parts) == 6 && parts[1] == "argon2id" {
+		_, err = fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &c.memory, &c.iterations, &c.parallelism)
+	}
+	if err != nil || version != argon2.Version || c.iterations == 0 || c.parallelism == 0 {
+		return c, nil, nil, fmt.Errorf("a stored password has no known format")
+	}
+	if salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err == nil {
+		hash, err = base64.RawStdEncoding.DecodeString(parts[5])
+	}
+	return c, salt, hash, err
+}
+
+// The work on passwords is bounded, because each hash takes 19 MiB and a core for 30 ms.
+const (
+	maxHashes  = 2
+	maxWaiting = 20
+)
+
+var errBusy = model.Errorf(model.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.")
+
+// hashing waits for a permit to hash, and calls fn.
+func (s *Service) hashing(ctx context.Context, fn func()) error {
+	defer s.waiting.Add(-1)
+	if s.waiting.Add(1) > maxHashes+maxWaiting {
+		return errBusy
+	}
+	if err := s.hashes.Acquire(ctx, 1); err != nil {
+		return &model.Error{Code: errBusy.Code, Message: errBusy.Message, Err: err}
+	}
+	defer s.hashes.Release(1)
+	fn()
+	return nil
+}
+
+// hash returns a password as it is stored.
+func (s *Service) hash(ctx context.Context, password string) (stored string, err error) {
+	salt := make([]byte, saltBytes)
+	rand.Read(salt) // never returns an error
+	err = s.hashing(ctx, func() { stored = currentCost.encode(salt, currentCost.hash(norm.NFC.String(password), salt)) })
+	return stored, err
+}
+
+// verify reports whether a password is the stored one. It works as long without a stored one. outdated means that
+// the parameters have changed since.
+func (s *Service) verify(ctx context.Context, stored, password string) (ok, outdated bool, err error) {
+	password = norm.NFC.String(password)
+	known := stored != "" && len(password) <= maxPasswordBytes
+	if !known {
+		stored, password = unmatched, password[:min(len(password), maxPasswordBytes)]
+	}
+	c, salt, want, err := decode(stored)
+	if err != nil {
+		return false, false, err
+	}
+	err = s.hashing(ctx, func() { ok = subtle.ConstantTimeCompare(c.hash(password, salt), want) == 1 })
+	return ok && known, c != currentCost, err
+}
+
+// checkPassword adds the problems of a new password to problems.
+func checkPassword(problems *model.FieldErrors, field, password, name string) {
+	normal := norm.NFC.String(password)
+	switch {
+	case password == "":
+		problems.Add(field, "The %s field is required.")
+	case !utf8.ValidString(password):
+		problems.Add(field, "The %s field must be valid UTF-8.")
+	case len(normal) < minPasswordBytes:
+		problems.Add(field, fmt.Sprintf("The %%s field must be at least %d characters.", minPasswordBytes))
+	case len(normal) > maxPasswordBytes:
+		problems.Add(field, "The %s field must not be greater than 1,000 bytes.")
+	case collate.Identity(password) == collate.Identity(name):
+		problems.Add(field, "The %s must not be the account's name.")
+	}
+}

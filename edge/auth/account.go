@@ -1,0 +1,88 @@
+package auth
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"library-catalogue/graph/model"
+)
+
+// Accounts looks up the credentials of the service's own accounts. A look-up may be a second old.
+type Accounts interface {
+	// Key returns the public key of login tokens with an id, nil if it is unknown, and the issuer of these tokens.
+	Key(ctx context.Context, kid string) (issuer string, key ed25519.PublicKey, err error)
+	// Session returns the principal of a session by its id, Token by a token that a person made, and Cookie by the
+	// value of a cookie. ok is false if there is none.
+	Session(ctx context.Context, id model.ID) (p model.Principal, ok bool, err error)
+	Token(ctx context.Context, token string) (p model.Principal, ok bool, err error)
+	Cookie(ctx context.Context, secret string) (p model.Principal, ok bool, err error)
+}
+
+const (
+	// accountIssuer begins the iss of login tokens. No other key is accepted for such an issuer.
+	accountIssuer = "catalogue:"
+	// accountToken begins the tokens that people make.
+	accountToken = "cat_"
+)
+
+var (
+	// errSession is the cause of a refused session or own token.
+	errSession = errors.New("the session or the token is unknown, revoked or expired")
+	// errUnchecked is the cause of a session or own token that could not be looked up.
+	errUnchecked = errors.New("looking up the session or the token failed")
+)
+
+// looked returns the result of a look-up.
+func looked(p model.Principal, ok bool, err error) (model.Principal, error) {
+	switch {
+	case err != nil:
+		return model.Principal{}, fmt.Errorf("%w: %w", errUnchecked, err)
+	case !ok:
+		return model.Principal{}, errSession
+	}
+	return p, nil
+}
+
+// isLogin reports whether a token names an issuer of login tokens. It does not verify the token.
+func isLogin(token string) bool {
+	claims := jwt.MapClaims{}
+	if _, _, err := jwt.NewParser().ParseUnverified(token, claims); err != nil {
+		return false
+	}
+	iss, _ := claims["iss"].(string)
+	return strings.HasPrefix(iss, accountIssuer)
+}
+
+// verifyLogin verifies a login token without its session.
+func (v *Verifier) verifyLogin(ctx context.Context, token string) (verifiedToken, error) {
+	own := &issuer{parser: newParser("", "", jwt.SigningMethodEdDSA.Alg())}
+	own.key = func(t *jwt.Token) (any, error) {
+		kid, _ := t.Header["kid"].(string)
+		name, key, err := v.accounts.Key(ctx, kid)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", errUnchecked, err)
+		case key == nil:
+			return nil, fmt.Errorf("unknown key %.20q", kid)
+		case t.Claims.(jwt.MapClaims)["iss"] != name:
+			return nil, jwt.ErrTokenInvalidIssuer
+		}
+		return key, nil
+	}
+	claims, err := own.claims(token)
+	if err != nil {
+		return verifiedToken{}, err
+	}
+	sid, _ := claims["sid"].(string)
+	session := model.ParseID(sid)
+	expires, err := claims.GetExpirationTime()
+	if err != nil || session <= 0 {
+		return verifiedToken{}, errors.Join(err, errors.New("the login token has no session"))
+	}
+	return verifiedToken{model.Principal{Session: session, Expires: expires.Time}, own, nil}, nil
+}
