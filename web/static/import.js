@@ -303,7 +303,7 @@ class BookImport extends HTMLElement {
       select.dataset.found = chosen;
       select.dataset.field = field;
       const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${known(value)} (${count(rows, 'row')})`)];
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${(known(value) || 'left out')} (${count(rows, 'row')})`)];
       if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
       return [word, select, value, reading.join('; ')];
     });
