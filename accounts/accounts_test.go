@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -317,11 +318,35 @@ func TestSessions(t *testing.T) {
 		b.wantIn(t, in, false)
 		b.wantIn(t, renewed, true)
 		ends("30 days", renewed, func() error {
-			b.pass(sessionTTL - time.Minute)
-			b.wantIn(t, renewed, true)
-			b.pass(time.Minute)
+			if left := renewed.Expires.Sub(b.now()); left < sessionTTL-time.Minute || left > sessionTTL {
+				t.Errorf("it lasts %s", left)
+			}
+			b.clock.Store(renewed.Expires.Add(-maxAge / 2).UnixNano())
+			b.as(t, renewed) // the cache has it beyond its end
+			b.pass(maxAge / 2)
 			return nil
 		})
+	})
+}
+
+// TestLoginAmid begins sessions while the password changes, which ends all. None is left.
+func TestLoginAmid(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		store, id := b.store.Accounts, b.add(t, "ada", model.Reader).Account.ID
+		for i := range 50 {
+			row := must(store.ByID(t.Context(), id))
+			_ = inParallel(2, func(n int) error {
+				if n == 0 {
+					return second(store.AddSession(t.Context(), row, digest(newSecret()), "", b.micros(0), b.micros(time.Hour)))
+				}
+				return store.DB.Write(t.Context(), func(ctx context.Context) error {
+					return errors.Join(second(store.SetPassword(ctx, id, row.Password, fmt.Sprint("new", i))), store.EndSessions(ctx, id))
+				})
+			})
+			if left := must(store.Sessions(t.Context(), id, b.micros(0))); len(left) > 0 {
+				t.Fatalf("after change %d a session is left", i+1)
+			}
+		}
 	})
 }
 
@@ -515,6 +540,10 @@ func TestTokens(t *testing.T) {
 			if _, err := b.CreateToken(own, bad); !model.IsCode(err, model.BadUserInput) {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+		reader := b.as(t, b.add(t, "eve", model.Reader))
+		if _, err := b.CreateToken(reader, input); !model.IsCode(err, model.BadUserInput) {
+			t.Errorf("more than a reader's scopes: %v", err)
 		}
 		text := must(b.CreateToken(own, input))
 		use := func(s *Service) string {
