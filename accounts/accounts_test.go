@@ -455,6 +455,42 @@ func TestSameWork(t *testing.T) {
 	})
 }
 
+// TestForget deletes what has expired, and nothing else. A removed account leaves nothing.
+func TestForget(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		ctx, store := AsOperator(t.Context()), b.store.Accounts
+		b.add(t, "root", model.Admin)
+		in := b.add(t, "ada", model.Editor)
+		own := b.as(t, in)
+		must(b.CreateToken(own, TokenInput{"x", []string{"catalogue:read"}, 24 * time.Hour}))
+		_, _, err := b.LoginToken(t.Context(), "ada", password, "")
+		check(t, err)
+		left := func() string {
+			t.Helper()
+			return fmt.Sprintf("%d sessions, %d tokens", len(must(store.Sessions(ctx, in.Account.ID, 0))), len(must(store.Tokens(ctx, in.Account.ID))))
+		}
+		for _, step := range []struct {
+			pass time.Duration
+			want string
+		}{{0, "2 sessions, 1 tokens"}, {2 * time.Hour, "1 sessions, 1 tokens"}, {24 * time.Hour, "1 sessions, 0 tokens"}, {sessionTTL, "0 sessions, 0 tokens"}} {
+			b.pass(step.pass)
+			check(t, store.Forget(ctx, b.micros(0)))
+			if got := left(); got != step.want {
+				t.Errorf("after %s: %s, want %s", step.pass, got, step.want)
+			}
+		}
+		in = must(b.Login(t.Context(), "ada", password, ""))
+		must(b.CreateToken(b.as(t, in), TokenInput{"x", []string{"catalogue:read"}, 24 * time.Hour}))
+		must(b.Relink(ctx, in.Account.ID))
+		check(t, b.Remove(ctx, in.Account.ID))
+		b.wantIn(t, in, false)
+		if got := must(b.List(ctx)); len(got) != 1 {
+			t.Errorf("after the removal: %+v", got)
+		}
+		wantCode(t, b.Remove(ctx, in.Account.ID), model.NotFound, "no account")
+	})
+}
+
 // TestRehash stores a password again when the parameters have risen.
 func TestRehash(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
