@@ -455,6 +455,23 @@ func TestSameWork(t *testing.T) {
 	})
 }
 
+// TestManySessions begins more sessions than an account may have: the oldest end.
+func TestManySessions(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		first, other := b.add(t, "ada", model.Reader), b.add(t, "eve", model.Reader)
+		store := b.store.Accounts
+		row := must(store.ByID(t.Context(), first.Account.ID))
+		for range 200 {
+			must(store.AddSession(t.Context(), row, digest(newSecret()), "", b.micros(0), b.micros(time.Hour)))
+		}
+		b.wantIn(t, first, false)
+		b.wantIn(t, other, true)
+		if got := must(store.Sessions(t.Context(), row.ID, b.micros(0))); len(got) != 200 {
+			t.Errorf("%d sessions", len(got))
+		}
+	})
+}
+
 // TestForget deletes what has expired, and nothing else. A removed account leaves nothing.
 func TestForget(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
