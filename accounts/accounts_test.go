@@ -257,7 +257,9 @@ func TestLastAdmin(t *testing.T) {
 		}
 		for _, a := range must(b.List(ctx)) {
 			if a.Role == model.Admin && !a.Disabled && !a.Pending {
-				wantCode(t, b.Remove(ctx, a.ID), model.Conflict, "last admin")
+				for _, err := range []error{b.Remove(ctx, a.ID), b.Disable(ctx, a.ID), b.SetRole(ctx, a.ID, model.Reader)} {
+					wantCode(t, err, model.Conflict, "last admin")
+				}
 			}
 		}
 	})
