@@ -49,8 +49,10 @@ func (k *keys) value(field, text string) {
 	if i := slices.Index(keyFields, field); i >= 0 {
 		k.book[i] = text
 	}
-	if digits, ok := value.ParseISBN(text); ok && field == "isbn" {
-		k.book[2] = digits
+	if field == "isbn" {
+		if digits, ok := value.ParseISBN(text); ok {
+			k.book[2] = digits
+		}
 	}
 	_, _ = k.values.WriteString(text)
 	_ = k.values.WriteByte(0)

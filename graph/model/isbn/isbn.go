@@ -7,9 +7,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// maxBytes is the maximum length of a text with an ISBN.
+const maxBytes = 100
+
 // Parse returns an ISBN as 13 digits. The text has 10 or 13 digits with a right check digit, among hyphens and spaces,
 // and may begin with ISBN or urn:isbn: (RFC 8254).
 func Parse(text string) (digits string, ok bool) {
+	if len(text) > maxBytes {
+		return "", false
+	}
 	text = strings.ToUpper(strings.TrimSpace(norm.NFKC.String(text)))
 	text = strings.TrimPrefix(text, "URN:")
 	if rest, found := strings.CutPrefix(text, "ISBN"); found {
