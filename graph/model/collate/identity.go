@@ -37,9 +37,6 @@ func foldCase(s string) string {
 		}
 		return r
 	}, s)
-	if norm.NFKC.IsNormalString(s) {
-		return s
-	}
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
 }
 
