@@ -100,6 +100,9 @@ func TestUnchecked(t *testing.T) {
 	text := login(t, ownKey, nil, nil)
 	wantSubject(t, v, text, "account:12")
 	p, err := v.Verify(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx := withPrincipal(t.Context(), p, func(ctx context.Context) (model.Principal, error) { return v.Verify(ctx, text) })
 	accounts.err = errors.New("away")
 	for _, token := range []string{text, "cat_good", login(t, ownKey, object{"typ": "x"}, nil)} {
