@@ -23,8 +23,9 @@ s.expires_at AS session_expires_at FROM account_sessions s JOIN accounts a ON a.
 // maxSessions is the maximum number of sessions of an account, for programs that log in again and again.
 const maxSessions = 200
 
-// AddSession stores a session of an account, and returns its id. It ends the oldest ones beyond maxSessions. It returns 0 if the account has changed its password
-// or its role or is disabled since it was read, because that has ended all its sessions. It waits for such a change.
+// AddSession stores a session of an account, and returns its id. It ends the oldest ones beyond maxSessions. It returns
+// 0 if the account has changed its password or its role or is disabled since it was read, because that has ended all
+// its sessions. It waits for such a change.
 func (s Store) AddSession(ctx context.Context, of *Row, secret []byte, agent string, now, expires int64) (model.ID, error) {
 	ids, err := write[model.ID](ctx, s.DB, `INSERT INTO account_sessions (secret, account_id, agent, created_at, seen_at, expires_at)
 SELECT $4, a.id, $5, CAST($6 AS bigint), CAST($6 AS bigint), CAST($7 AS bigint) FROM accounts a
