@@ -45,7 +45,10 @@ func TestWords(t *testing.T) {
 				exec(t, program, `UPDATE books SET description = $1 WHERE id = $2`, text, home.book.ID)
 				want, got = search.Words(text), ask[string](t, program, `SELECT description FROM books_search`)
 			} else {
-				got = ask[string](t, program, `SELECT ltrim(words(f) || joined(f)) FROM fold($1) AS f`, text)
+				got = ask[string](t, program, `SELECT words(fold($1))`, text)
+				further := strings.Fields(ask[string](t, program, `SELECT joined(fold($1))`, text))
+				further = slices.DeleteFunc(further, func(word string) bool { return slices.Contains(words, word) && !slices.Contains(joined, word) })
+				got = strings.Join(append([]string{got}, further...), " ")
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the words of %q (-want +got):\n%s", text, diff)

@@ -184,14 +184,14 @@ func (c *chooser) guess() {
 	ranks := c.ranked(guessed, used)
 	for n, best := range ranks {
 		isEqual := func(r rank) bool {
-			return r.field == best.field && r.column != best.column && r.name == best.name && r.cells == best.cells && !used[r.column]
+			return r.field == best.field && folded[r.column] != folded[best.column] && r.name == best.name && r.cells == best.cells && !used[r.column]
 		}
 		if c.found[best.field] != nil || used[best.column] || best.name <= 0 || isUnclear[best.field] {
 			continue
 		}
 		isUnclear[best.field] = c.profiles != nil && isRequired(best.field, c.options.Defaults) && slices.ContainsFunc(ranks[n:], isEqual)
 		if !isUnclear[best.field] {
-			take(best.field, best.column)
+			add(folded, best.field, folded[best.column:best.column+1], false) // all columns of this name
 		}
 	}
 	_, hasGenre := c.options.Defaults[genre]

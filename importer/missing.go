@@ -17,7 +17,7 @@ type missingField struct {
 }
 
 // category is the field that may be missing unless a genre is new.
-const category, genre, author = "category", "genre", "author"
+const category, genre, author, published = "category", "genre", "author", "published_at"
 
 // fillable are the fields with a sensible value for empty cells.
 var fillable = []string{"pages", "price", genre, category}

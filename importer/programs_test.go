@@ -32,7 +32,7 @@ func TestPrograms(t *testing.T) {
 		}},
 		{"zotero.csv", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
 			"Dune||412|1965-01-01|Frank Herbert|0.00|Science fiction; Ecology|Unsorted",
-			"The Cyberiad|Fables for the cybernetic age.|295|2002-01-01|Stanisław Lem|0.00|Unsorted|Unsorted",
+			"The Cyberiad|Fables for the cybernetic age.|295|2002-12-16|Stanisław Lem|0.00|Unsorted|Unsorted",
 		}},
 		{"zotero-csl.json", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
 			"Dune||412|1965-08-01|Frank Herbert|0.00|Unsorted|Unsorted",

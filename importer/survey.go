@@ -199,12 +199,13 @@ func (f *File) columnName(i int) string {
 	return f.Header[i]
 }
 
-// value returns the value of a field as written, and the index of its column, or -1.
+// value returns the value of a field as written, and the index of its column, or -1. A date counts before its year.
 func (f *File) value(r *source.Record, field string) (v model.Value, column int) {
 	column = -1
 	for _, i := range f.columns[field] {
 		next := f.cell(r, i)
-		if !f.isMissing(field, next) && (column < 0 || v.Written() == "") {
+		isFuller := column >= 0 && field == published && value.IsFuller(next.Written(), v.Written())
+		if !f.isMissing(field, next) && (column < 0 || v.Written() == "" || isFuller) {
 			v, column = next, i
 		}
 	}

@@ -37,6 +37,18 @@ func IsNone(text string) bool {
 // IsNoDate reports whether a cell stands for no date, such as 0000-00-00 00:00:00.
 func IsNoDate(text string) bool { return IsNone(text) || strings.Trim(text, "0-/.:T ") == "" }
 
+// year matches a year alone.
+var year = regexp.MustCompile(`^\s*\d{4}\s*$`)
+
+// IsFuller reports whether a text says more about a date than a year does: 1998-04 than 1998.
+func IsFuller(text, than string) bool {
+	if len(text) > maxValue || !year.MatchString(than) || !strings.Contains(text, strings.TrimSpace(than)) {
+		return false
+	}
+	text = Plain(strings.TrimSpace(text))
+	return isDate(text, dateParts(text), 9999)
+}
+
 // datePart is a run of digits or letters in a date.
 type datePart struct {
 	text   string

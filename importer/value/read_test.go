@@ -52,3 +52,18 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+func TestFuller(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text, than string
+		want       bool
+	}{
+		{"1998-04", "1998", true}, {"12/4/1998", "1998", true}, {"April 1998", " 1998", true},
+		{"1998", "1998", false}, {"1999-04", "1998", false}, {"12000", "2000", false}, {"1998-04", "1998-04", false}, {"", "", false},
+	} {
+		if IsFuller(test.text, test.than) != test.want {
+			t.Errorf("%q, %q: not %v", test.text, test.than, test.want)
+		}
+	}
+}

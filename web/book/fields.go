@@ -88,7 +88,7 @@ func (f bookField) IsText() bool { return f.Kind == model.KindText }
 
 // inputs has the check of form.js, the attribute inputmode and the hint of each kind.
 var inputs = map[model.Kind]struct{ format, mode, hint string }{
-	model.KindDate:  {"date", "", "A year or a day: 1969 or 1969-01-31"},
+	model.KindDate:  {"date", "", "1969 or 1969-01-31"},
 	model.KindInt:   {"number", "numeric", "A whole number: 304"},
 	model.KindCents: {"price", "decimal", "15.71 or 15,71"},
 }

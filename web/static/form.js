@@ -1,5 +1,5 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, newKey, GraphQLError, leaving } from './token.js';
+import { request, newKey, GraphQLError, leaving, known } from './token.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
@@ -16,9 +16,6 @@ const isDay = (text) => {
 };
 
 const isYear = (text) => /^\d{4}$/.test(text);
-
-// known returns a day as the form shows it: 1 January as the year, because that stands for a year without month and day.
-const known = (day) => day.replace(/-01-01$/, '');
 
 // checks return what is wrong with a value of a kind, or ''.
 const checks = {

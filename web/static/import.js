@@ -1,5 +1,5 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { token, ask, newKey, inWords } from './token.js';
+import { token, ask, newKey, inWords, known } from './token.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
@@ -12,6 +12,8 @@ function element(tag, properties = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 // radio returns a labelled radio button. name is that of its group.
 const radio = (name, value, text, properties = {}) => element('label', { className: 'choice' }, element('input', { type: 'radio', name, value, required: true, ...properties }), element('span', {}, ...[text].flat()));
@@ -151,7 +153,7 @@ class BookImport extends HTMLElement {
   show(state) {
     const isFocused = this.contains(document.activeElement) || document.activeElement === document.body;
     const parts = [element('h2', {}, work.file.name)];
-    if (state.format) parts.push(element('p', { className: 'soft' }, state.rows ? `${state.format}, ${count(state.rows, 'row')}` : state.format));
+    if (state.format) parts.push(element('p', { className: 'soft' }, capital(state.format) + (state.rows ? `, ${count(state.rows, 'row')}` : '')));
     const { created, updated, unchanged, rejected, skipped } = state.counts;
     const done = state.status === 'done';
     if (done) {
@@ -216,11 +218,12 @@ class BookImport extends HTMLElement {
     const { column: found, empty_rows: empty = 0 } = state.columns.find((column) => column.field === field) ?? {};
     const box = element('fieldset', { className: 'note warn' }, element('legend', {}, empty ? `${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}` : `${found ? `The column ${found} is empty. ` : ''}Which column is ${word}?`));
     box.dataset.field = field;
+    if (field === 'category') box.append(element('p', { className: 'hint' }, 'New genres need a category.'));
     for (const { column, first } of candidates.filter((candidate) => candidate.field === field)) {
       box.append(radio(name, `column=${column}`, [element('strong', { dir: 'auto' }, column), ...first.length ? [': ', element('bdi', {}, first.join('; '))] : []]));
     }
     if (empty) box.append(radio(name, 'none', empty === 1 ? 'Leave it out' : 'Leave them out', { checked: !work.defaults[field] }));
-    else box.append(this.choiceRow(name, 'column', box.children.length > 1 ? 'Another column' : 'A column', this.columnSelect(state, field, 'Choose a column')));
+    else box.append(this.choiceRow(name, 'column', box.querySelector('label') ? 'Another column' : 'A column', this.columnSelect(state, field, 'Choose a column')));
     if (field !== 'name') {
       box.append(this.choiceRow(name, 'value', { 0: 'A value for all', 1: 'A value for it' }[empty] ?? 'A value for them', element('input', { ariaLabel: `${word} of ${empty ? 'these rows' : 'all books'}`, value: work.defaults[field] ?? '' })));
       if (work.defaults[field]) box.lastChild.querySelector('[type=radio]').checked = true;
@@ -267,7 +270,7 @@ class BookImport extends HTMLElement {
 
   rejects(state) {
     const named = (column) => state.header.includes(column) ? column : this.words[column] ?? column;
-    const rows = state.rejects.first.flatMap(({ place, problems }) => problems.map((p) => [place, named(p.column), p.value, inWords(p.message), inWords(p.mend)]));
+    const rows = state.rejects.first.flatMap(({ place, problems }) => problems.map((p) => [capital(place), named(p.column), p.value, inWords(p.message), inWords(p.mend)]));
     const box = element('section', {}, ...this.table('Rejected rows', ['Place', 'Column', 'Found', 'Problem', 'How to fix it'], rows));
     if (state.rejects.url) {
       box.append(element('p', { className: 'buttons' }, button('Download the rejected rows', () => this.save(state.rejects.url)),
@@ -299,11 +302,11 @@ class BookImport extends HTMLElement {
       select.dataset.found = chosen;
       select.dataset.field = field;
       const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${value} (${count(rows, 'row')})`)];
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${known(value)} (${count(rows, 'row')})`)];
       if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
       return [word, select, value, reading.join('; ')];
     });
-    return this.table('Columns', ['Field', 'Column', 'Value if empty', 'Read as'], rows, true);
+    return this.table('Columns', ['Field', 'Column', 'Default if empty', 'Read as'], rows, true);
   }
 
   // reading shows the options for a file that is read wrongly.
@@ -350,7 +353,7 @@ class BookImport extends HTMLElement {
 
   firstRows(state) {
     return element('section', {}, ...this.table('First rows', this.fields.map((field) => this.words[field]),
-      state.first_rows.map(({ values }) => this.fields.map((field) => values[field]))));
+      state.first_rows.map(({ values }) => this.fields.map((field) => values[field] && known(values[field])))));
   }
 }
 
