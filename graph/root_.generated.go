@@ -98,6 +98,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputIntAggregateFilter,
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputLoadSampleInput,
+		ec.unmarshalInputLoginInput,
+		ec.unmarshalInputLogoutInput,
 		ec.unmarshalInputRestoreBookInput,
 		ec.unmarshalInputRestoreCategoryInput,
 		ec.unmarshalInputRestoreGenreInput,
@@ -231,6 +233,20 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Account_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Account_name(ctx, field)
+	case "displayName":
+		return ec.fieldContext_Account_displayName(ctx, field)
+	case "role":
+		return ec.fieldContext_Account_role(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
+}
 
 func (ec *executionContext) childFields_AuthorFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -464,6 +480,8 @@ func (ec *executionContext) childFields_Change(ctx context.Context, field graphq
 		return ec.fieldContext_Change_at(ctx, field)
 	case "actor":
 		return ec.fieldContext_Change_actor(ctx, field)
+	case "actorName":
+		return ec.fieldContext_Change_actorName(ctx, field)
 	case "book":
 		return ec.fieldContext_Change_book(ctx, field)
 	case "genre":
@@ -752,6 +770,26 @@ func (ec *executionContext) childFields_LoadSamplePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type LoadSamplePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_LoginPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "token":
+		return ec.fieldContext_LoginPayload_token(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_LoginPayload_expiresAt(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_LoginPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LoginPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_LogoutPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "clientMutationId":
+		return ec.fieldContext_LogoutPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LogoutPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -936,6 +974,8 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 	switch field.Name {
 	case "subject":
 		return ec.fieldContext_Viewer_subject(ctx, field)
+	case "account":
+		return ec.fieldContext_Viewer_account(ctx, field)
 	case "scopes":
 		return ec.fieldContext_Viewer_scopes(ctx, field)
 	case "expiresAt":

@@ -71,6 +71,17 @@ func (r *changeResolver) Actor(ctx context.Context, obj *model.Change) (*string,
 	return obj.ActorFor(ctx), nil
 }
 
+func (r *changeResolver) ActorName(ctx context.Context, obj *model.Change) (*string, error) {
+	if r.Accounts == nil {
+		return nil, nil
+	}
+	name, err := r.Accounts.ActorName(ctx, obj.Actor)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	return &name, nil
+}
+
 // filteredTypes are the types that the fields of a ChangeFilter select.
 var filteredTypes = map[string]model.CatalogueType{
 	"book": model.TypeBook, "genre": model.TypeGenre, "category": model.TypeCategory,
@@ -119,13 +130,13 @@ func loadParent[T any](ctx context.Context, noun string, id model.ID, load func(
 }
 
 // Change implements graph.ResolverRoot.
-func (r *Resolver) Change() graph.ChangeResolver { return &changeResolver{} }
+func (r *Resolver) Change() graph.ChangeResolver { return &changeResolver{r} }
 
 // Subscription implements graph.ResolverRoot.
 func (r *Resolver) Subscription() graph.SubscriptionResolver { return &subscriptionResolver{} }
 
 type (
-	changeResolver       struct{}
+	changeResolver       struct{ *Resolver }
 	subscriptionResolver struct{}
 )
 

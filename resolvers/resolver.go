@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"library-catalogue/accounts"
 	"library-catalogue/db"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -19,6 +20,9 @@ type Resolver struct {
 	store *db.Store
 	cache *loader.Cache
 	wait  time.Duration
+
+	// Accounts are the people who log in; nil: none. Set it before the first request.
+	Accounts *accounts.Service
 }
 
 var _ graph.ResolverRoot = (*Resolver)(nil)

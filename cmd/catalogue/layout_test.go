@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"accounts": {"graph/model/...", "db/account", "lru"},
 
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
-	"resolvers":        {"graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},
+	"resolvers":        {"accounts", "graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},
 
 	// edge/telemetry and the spool import db/stats alone of db: the record of a request's statements, for the response.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/envelope", "edge/httpcond", "edge/pipeline", "edge/eventstream"},

@@ -120,6 +120,8 @@ var prices = map[string]price{
 	"Query.history":        changes(page),
 	"ChangePage.nodes":     items,
 
+	"Change.actorName":    free,
+	"Viewer.account":      free,
 	"Mutation.loadSample": {fixed: mutationCost + sampleCost},
 	"RowError.fields":     free,
 }

@@ -2,6 +2,8 @@ package model
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -110,6 +112,37 @@ var Roles = map[Role]string{
 	Editor: ReadScope + " " + WriteScope,
 	Admin:  ReadScope + " " + WriteScope + " " + AdminScope,
 }
+
+// MarshalGQL implements graphql.Marshaler.
+func (r Role) MarshalGQL(w io.Writer) { _, _ = io.WriteString(w, `"`+strings.ToUpper(string(r))+`"`) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (r *Role) UnmarshalGQL(v any) error {
+	text, _ := v.(string)
+	if *r = Role(strings.ToLower(text)); Roles[*r] == "" {
+		return fmt.Errorf("%v is no role", v)
+	}
+	return nil
+}
+
+// LoginInput is the input of login.
+type LoginInput struct {
+	Name, Password   string
+	ClientMutationID *string
+}
+
+// LoginPayload is the result of login.
+type LoginPayload struct {
+	Token            string
+	ExpiresAt        Timestamp
+	ClientMutationID *string
+}
+
+// LogoutInput is the input of logout, and LogoutPayload its result.
+type (
+	LogoutInput   struct{ ClientMutationID *string }
+	LogoutPayload struct{ ClientMutationID *string }
+)
 
 // Account is a person who signs in.
 type Account struct {

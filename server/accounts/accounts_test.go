@@ -288,3 +288,30 @@ func TestForms(t *testing.T) {
 		want(t, s.post("http://library.example/login", `{"email":"root","password":"another password"}`, "Origin: http://library.example", "Sec-Fetch-Site:"), 403, "CATALOGUE_INSECURE_COOKIES")
 	})
 }
+
+// TestGraphQL logs in by a mutation, and names the actor of a change.
+func TestGraphQL(t *testing.T) {
+	on(t, func(t *testing.T, s site) {
+		s.join(t, "ada", model.Editor)
+		const document = `mutation($password: String!) { login(input: {name: "ada", password: $password}) { token } }`
+		s.WantError(t, document, `{"password":"wrong"}`, "UNAUTHENTICATED", "do not match", "Authorization:")
+		s.WantError(t, document, `{"password":"`+password+`"}`, "BAD_USER_INPUT", "no Idempotency-Key", "Idempotency-Key: \"k\"")
+		var in struct{ Login struct{ Token string } }
+		servertest.Unmarshal(t, s.Get(t, document, `{"password":"`+password+`"}`), &in)
+		foreign := s.Token
+		s.Token = in.Login.Token
+		s.Want(t, "{ viewer { subject account { id name displayName role } scopes } }", "",
+			`{"viewer":{"subject":"account:1","account":{"id":"1","name":"ada","displayName":"ada","role":"EDITOR"},"scopes":["catalogue:read","catalogue:write"]}}`)
+		s.Get(t, `mutation { createCategory(input: {name: "N"}) { category { id } } }`, "")
+		const changes = "{ changes { nodes { actor actorName } } }"
+		s.Want(t, changes, "", `{"changes":{"nodes":[{"actor":"account:1","actorName":"ada"}]}}`)
+		s.Get(t, "mutation { logout { clientMutationId } }", "")
+		s.WantError(t, "{ viewer { subject } }", "", "UNAUTHENTICATED", "not valid")
+		s.Want(t, changes, "", `{"changes":{"nodes":[{"actor":null,"actorName":null}]}}`)
+		s.Token = foreign
+		s.WantError(t, "mutation { logout { clientMutationId } }", "", "BAD_USER_INPUT", "no session")
+		s.Want(t, "{ viewer { subject account { id } } }", "", `{"viewer":{"subject":"tester","account":null}}`)
+		s.Token = servertest.TokenOf(t, "account:1")
+		s.WantError(t, "{ viewer { subject } }", "", "UNAUTHENTICATED", "not valid")
+	})
+}

@@ -116,6 +116,7 @@ func ServeAccounts(t *testing.T, url string, change ...func(*server.Config)) (*C
 	t.Helper()
 	c := Serve(t, url)
 	people := accounts.New(c.Store.Accounts, time.Now, caller.Network)
+	c.Catalogue.(*resolvers.Resolver).Accounts = people
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: Secret, Accounts: people})
 	Must(t, err)
 	cookies, err := verifier.Cookies("", false)

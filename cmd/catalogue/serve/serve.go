@@ -181,7 +181,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.Catalogue = catalogue
 	cfg.Connections = store.Connections()
 	cfg.Authenticate = verifier.Middleware
-	if cfg.Accounts = people; people != nil {
+	if cfg.Accounts, catalogue.Accounts = people, people; people != nil {
 		if cfg.Cookies, err = verifier.Cookies(publicURL, c.InsecureCookies); err != nil {
 			return errors.Join(err, listener.Close())
 		}
