@@ -134,11 +134,17 @@ type browser struct {
 
 func open(t *testing.T, s *service) *browser {
 	t.Helper()
+	return openWith(t, s)
+}
+
+// openWith is open with more options.
+func openWith(t *testing.T, s *service, more ...chromedp.ExecAllocatorOption) *browser {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1440, 1000),
 		chromedp.Flag("blink-settings", "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"), // a mouse
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"))                            // there is no network
-	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	allocator, cancel := chromedp.NewExecAllocator(t.Context(), append(options, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
