@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -46,7 +47,10 @@ func (b *browser) tab() *browser {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.Context)
 	b.t.Cleanup(cancel)
-	return &browser{Context: ctx, t: b.t, service: b.service}
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}) // the tab lives as long as the first context
+	must(b.t, err)
+	b.hasTabs = true
+	return &browser{Context: ctx, t: b.t, service: b.service, hasTabs: true}
 }
 
 // TestInvitation uses a link once, says what is too weak before it is sent, and gives password managers their fields.

@@ -129,6 +129,7 @@ type browser struct {
 
 	mu       sync.Mutex
 	requests []string
+	hasTabs  bool   // other tabs may be in front
 	refusal  string // what the browser says of a file that it refuses; empty: none
 }
 
@@ -197,12 +198,21 @@ func (b *browser) do(what string, steps ...step) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.Context, patience)
 	defer cancel()
+	if b.hasTabs {
+		front := func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+			_, err := cdp.Call(ctx, t, page.BringToFront, cdp.Empty{})
+			return chromedp.Void{}, err
+		}
+		steps = append([]step{front}, steps...)
+	}
 	_, err := chromedp.Run(ctx, chromedp.Steps(steps...))
 	if err == nil {
 		return
 	}
 	name := filepath.Join(os.TempDir(), strings.Map(letters, b.t.Name()+"-"+what)+".png")
-	if picture, failed := chromedp.Run(b.Context, chromedp.CaptureScreenshot()); failed == nil {
+	ctx, cancel = context.WithTimeout(b.Context, patience) // a tab behind others is not painted
+	defer cancel()
+	if picture, failed := chromedp.Run(ctx, chromedp.CaptureScreenshot()); failed == nil {
 		_ = os.WriteFile(name, picture, 0o600)
 	}
 	b.t.Fatalf("%s: %v; picture: %s", what, err, name)
