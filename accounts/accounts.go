@@ -21,6 +21,7 @@ import (
 
 	"library-catalogue/db/account"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 	"library-catalogue/lru"
 )
 
@@ -72,15 +73,27 @@ func digest(secret string) []byte {
 	return sum[:]
 }
 
-// The bounds of names in characters.
-const maxName = 200
+// The bounds of names in characters, and of their keys in bytes, which an index of PostgreSQL takes.
+const (
+	maxName     = 200
+	maxKeyBytes = 2_000
+)
+
+// keyOf returns the identity key of a name that someone gave, or "" for one that no account has.
+func keyOf(name string) string {
+	key := collate.Identity(name[:min(len(name), maxKeyBytes)])
+	if len(key) > maxKeyBytes || !utf8.ValidString(key) || strings.ContainsFunc(key, unicode.IsControl) {
+		return ""
+	}
+	return key
+}
 
 // checkName adds the problems of a name to problems.
 func checkName(problems *model.FieldErrors, field, name string) {
 	switch n := utf8.RuneCountInString(name); {
 	case !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }):
 		problems.Add(field, "The %s field is required.")
-	case n > maxName:
+	case n > maxName, len(collate.Identity(name)) > maxKeyBytes:
 		problems.Add(field, "The %s field must not be greater than 200 characters.")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		problems.Add(field, "The %s field must not have control characters.")

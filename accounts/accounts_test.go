@@ -145,7 +145,7 @@ func TestNames(t *testing.T) {
 			_, _, err := b.Invite(ctx, Invitation{Name: same, Role: model.Reader})
 			wantCode(t, err, model.BadUserInput, "already been taken")
 		}
-		for name, message := range map[string]string{"": "required", " \u200b": "required", strings.Repeat("a", 201): "200 characters", "a\x00b": "control"} {
+		for name, message := range map[string]string{"": "required", " \u200b": "required", strings.Repeat("a", 201): "200 characters", strings.Repeat("\ufdfa", 200): "200 characters", "a\x00b": "control"} {
 			_, _, err := b.Invite(ctx, Invitation{Name: name, Role: model.Reader})
 			wantCode(t, err, model.BadUserInput, message)
 		}
@@ -331,13 +331,13 @@ func TestLogins(t *testing.T) {
 		b.add(t, "ada", model.Reader)
 		_, _, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "pending", Role: model.Reader})
 		check(t, err)
-		for _, tt := range []struct{ name, password string }{{"ada", "wrong"}, {"nobody", password}, {"pending", password}, {"ada", strings.Repeat("x", 5000)}, {strings.Repeat("x", 5000), "x"}} {
+		for _, tt := range []struct{ name, password string }{{"ada", "wrong"}, {"nobody", password}, {"pending", password}, {"ada", strings.Repeat("x", 5000)}, {strings.Repeat("x", 5000), "x"}, {"a\x00", "x"}, {"\xff", "x"}} {
 			if _, err := b.Login(t.Context(), tt.name, tt.password, ""); !errors.Is(err, ErrCredentials) {
 				t.Errorf("%.20s: %v", tt.name, err)
 			}
 		}
-		for range 7 {
-			_, err := b.Login(t.Context(), "ada", "wrong", "") // 10 with 1 more and the good one below
+		for range 7 { // 10 of ada
+			_, err := b.Login(t.Context(), "ada", "wrong", "")
 			wantCode(t, err, model.Unauthenticated, "")
 		}
 		if _, err := b.Login(t.Context(), "ada", password, ""); err != nil {
@@ -407,6 +407,25 @@ func TestBusy(t *testing.T) {
 		cancel()
 		if o := <-waiting; o.succeeded != 0 || s.waiting.Load() != 0 {
 			t.Errorf("%d hashed without a permit, %d wait", o.succeeded, s.waiting.Load())
+		}
+	})
+}
+
+// TestSameWork logs in while no password can be checked: all logins get as far.
+func TestSameWork(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		ctx := AsOperator(t.Context())
+		b.add(t, "ada", model.Reader)
+		disabled := b.add(t, "eve", model.Reader)
+		check(t, b.Disable(ctx, disabled.Account.ID))
+		_, _, err := b.Invite(ctx, Invitation{Name: "pending", Role: model.Reader})
+		check(t, err)
+		b.waiting.Add(maxHashes + maxWaiting)
+		for range 2 * maxAccountFailures { // which do not count
+			for _, name := range []string{"ada", "eve", "pending", "nobody"} {
+				_, err := b.Login(t.Context(), name, password, "")
+				wantCode(t, err, model.Unavailable, "Try again in a few seconds")
+			}
 		}
 	})
 }

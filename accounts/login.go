@@ -8,7 +8,6 @@ import (
 
 	"library-catalogue/db/account"
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/model/collate"
 )
 
 // The lifetimes of sessions.
@@ -110,8 +109,7 @@ func (s *Service) check(ctx context.Context, name, password string) (*account.Ro
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	runes := []rune(name)
-	key := collate.Identity(string(runes[:min(len(runes), maxName+1)])) // no account has a longer name
+	key := keyOf(name)
 	forgive, err := s.countFailure(ctx, key)
 	if err != nil {
 		return nil, err

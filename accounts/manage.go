@@ -210,7 +210,7 @@ func (s *Service) Find(ctx context.Context, name string) (*model.Account, error)
 	if _, err := model.Authorise(ctx, model.AdminScope); err != nil {
 		return nil, err
 	}
-	row, err := s.store.ByKey(ctx, collate.Identity(name))
+	row, err := s.store.ByKey(ctx, keyOf(name))
 	if err == nil && row == nil {
 		err = model.Errorf(model.NotFound, "There is no account %q. List them with catalogue user list.", name)
 	}

@@ -79,10 +79,24 @@ func TestFoldOfDescriptions(t *testing.T) {
 		for _, description := range []string{`'Un été'`, `'An evening'`, `NULL`} {
 			exec(t, program, `INSERT INTO books (name, description, author, pages, published_at, price_cents, genre_id) VALUES ('B', `+description+`, 'A', 1, '2000-01-01', 0, 1)`)
 		}
-		for text, want := range map[string]int{"ETE": 1, "éte": 1, "an": 1, "n": 2, "": 2, "x": 0} {
+		for text, want := range map[string]int{"ETE": 1, "éte": 1, "an": 1, "n": 2, "x": 0, "ＥＴ\u200bＥ": 1, "": 0, " ": 0, "\u0301\u00ad": 0} {
 			where := &model.Condition{Op: model.ContainsFolded, Field: "description", Operand: text}
-			if got := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{Where: where})); got != want {
-				t.Errorf("%d descriptions contain %q, want %d", got, text, want)
+			for _, where := range []*model.Condition{where, {Op: model.Not, Of: []*model.Condition{where}}} {
+				if got := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{Where: where})); got != want {
+					t.Errorf("%d descriptions: %v %q, want %d", got, where.Op, text, want)
+				}
+				want = 3 - want
+			}
+		}
+		// What an exact filter finds does not depend on the folded forms.
+		for name, part := range map[string]string{"ㄱㅏ": "ㅏ", "x\u0655\u0653": "x\u0655", "\u00ad": "\u00ad", "a\u00a0 b": "\u00a0 b", "\u0301!": "\u0301", "ﬁn": "ﬁ"} {
+			exec(t, program, `UPDATE books SET name = $1 WHERE id = 1`, name)
+			for _, op := range []model.Op{model.Contains, model.StartsWith, model.EndsWith} {
+				is := map[model.Op]func(string, string) bool{model.Contains: strings.Contains, model.StartsWith: strings.HasPrefix, model.EndsWith: strings.HasSuffix}[op]
+				got := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{Where: &model.Condition{Op: op, Field: "name", Operand: part}}))
+				if is(name, part) != (got == 1) {
+					t.Errorf("%d books: %q %v %q", got, name, op, part)
+				}
 			}
 		}
 		if !isSQLite(url) {

@@ -49,28 +49,30 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 	return err
 }
 
-// BooksKeyed returns the books with these keys, in order of id: the first with each key, and the first of each other
-// spelling. It locks them until the transaction ends.
+// BooksKeyed returns the books that have the name of a key and its author or its ISBN, in order of id. It locks them until
+// the transaction ends.
 func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.Book, error) {
-	wanted := make(map[model.BookKey]bool, len(keys))
+	wanted := make(map[[2]string]bool, 2*len(keys)) // name and author, name and ISBN
 	names := make([]string, len(keys))
 	for i, key := range keys {
-		wanted[key], names[i] = true, key.Name
+		wanted[[2]string{key.Name, key.Author}], names[i] = true, key.Name
+		if key.ISBN != "" {
+			wanted[[2]string{key.Name, key.ISBN}] = true
+		}
 	}
 	var ids []model.ID
-	taken := map[model.BookKey]bool{} // keys and spellings
 	for part := range namesOf(names) {
 		var found []struct {
 			ID           model.ID
 			Name, Author string
+			ISBN         *string
 		}
-		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author", len(part)), part...); err != nil {
+		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author, r.isbn", len(part)), part...); err != nil {
 			return nil, err
 		}
 		for _, book := range found {
-			key, spelling := model.NewBookKey(book.Name, book.Author), model.BookKey{Name: book.Name, Author: book.Author}
-			if wanted[key] && !(taken[key] && taken[spelling]) {
-				taken[key], taken[spelling] = true, true
+			key := (&model.Book{Name: book.Name, Author: book.Author, ISBN: book.ISBN}).Key()
+			if wanted[[2]string{key.Name, key.Author}] || key.ISBN != "" && wanted[[2]string{key.Name, key.ISBN}] {
 				ids = append(ids, book.ID)
 			}
 		}
@@ -104,14 +106,30 @@ func (s *Store) alikeSQL(table, columns string, n int) string {
 	return s.numbered(`SELECT ` + columns + ` FROM (VALUES ` + tuples(n, 1) + `) AS k CROSS JOIN ` + rows + ` ORDER BY r.id`)
 }
 
-// FindBook returns the id of the book with this name and author, or else of the first with their key, or 0. It locks the
-// book until the transaction ends.
-func (s *Store) FindBook(ctx context.Context, name, author string) (model.ID, error) {
-	books, err := s.BooksKeyed(ctx, []model.BookKey{model.NewBookKey(name, author)})
-	return choose(books, func(b *model.Book) (model.ID, bool) { return b.ID, b.Name == name && b.Author == author }), err
+// FindBook returns the id of the book that a new one means (model.MeetAgain), or 0. It locks the book until the transaction
+// ends. The error is Conflict if several match.
+func (s *Store) FindBook(ctx context.Context, row *model.Book) (model.ID, error) {
+	key := row.Key()
+	books, err := s.BooksKeyed(ctx, []model.BookKey{key})
+	if err != nil {
+		return 0, err
+	}
+	var keyed []model.KeyedBook
+	for _, book := range books {
+		keyed = append(keyed, model.KeyedBook{Book: book, Of: book.Key()})
+	}
+	switch met := model.MeetAgain(row, key, keyed); len(met) {
+	case 0:
+		return 0, nil
+	case 1:
+		return met[0].ID, nil
+	default:
+		return 0, model.Errorf(model.Conflict, "%s", model.AmbiguousBook(len(met)))
+	}
 }
 
-// FindGenre is like FindBook, for the name of a genre in a category.
+// FindGenre returns the id of the genre with a name in a category: the one that is spelled alike, or else the first with the
+// identity of the name, or 0. It locks the genre until the transaction ends.
 func (s *Store) FindGenre(ctx context.Context, name string, category model.ID) (model.ID, error) {
 	genres, err := s.Genres.Named(ctx, []string{name})
 	if err != nil {
@@ -121,7 +139,7 @@ func (s *Store) FindGenre(ctx context.Context, name string, category model.ID) (
 	return s.held(ctx, "genres", choose(genres, func(g *model.Genre) (model.ID, bool) { return g.ID, g.Name == name }))
 }
 
-// FindCategory is like FindBook, for the name of a category.
+// FindCategory is like FindGenre, for the name of a category.
 func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error) {
 	categories, err := s.Categories.Named(ctx, []string{name})
 	if err != nil {

@@ -42,8 +42,8 @@ func nextProgram(t *testing.T, later ...string) db.Options {
 }
 
 const (
-	additive    = `Up` + "\n" + `ALTER TABLE books ADD COLUMN shelf_mark text; INSERT INTO schema_versions VALUES (NEXT, LAST);`
-	destructive = `Up` + "\n" + `ALTER TABLE books DROP COLUMN shelf_mark; INSERT INTO schema_versions VALUES (NEXT, NEXT);`
+	additive    = `Up` + "\n" + `ALTER TABLE books ADD COLUMN shelf_row text; INSERT INTO schema_versions VALUES (NEXT, LAST);`
+	destructive = `Up` + "\n" + `ALTER TABLE books DROP COLUMN shelf_row; INSERT INTO schema_versions VALUES (NEXT, NEXT);`
 	undeclared  = `Up` + "\n" + `CREATE TABLE shelves (id integer);`
 )
 
@@ -145,7 +145,7 @@ func TestMigrationLetsOthersPass(t *testing.T) {
 	<-log.seen
 	check(t, holder.Rollback())
 	check(t, <-migrated)
-	if n := ask[int](t, program, `SELECT count(shelf_mark) FROM books`); n != 0 {
+	if n := ask[int](t, program, `SELECT count(shelf_row) FROM books`); n != 0 {
 		t.Errorf("%d marks", n)
 	}
 }

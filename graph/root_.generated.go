@@ -276,6 +276,14 @@ func (ec *executionContext) childFields_Book(ctx context.Context, field graphql.
 		return ec.fieldContext_Book_publishedAt(ctx, field)
 	case "author":
 		return ec.fieldContext_Book_author(ctx, field)
+	case "isbn":
+		return ec.fieldContext_Book_isbn(ctx, field)
+	case "publisher":
+		return ec.fieldContext_Book_publisher(ctx, field)
+	case "language":
+		return ec.fieldContext_Book_language(ctx, field)
+	case "shelfMark":
+		return ec.fieldContext_Book_shelfMark(ctx, field)
 	case "price":
 		return ec.fieldContext_Book_price(ctx, field)
 	case "genreId":

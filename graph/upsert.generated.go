@@ -273,7 +273,7 @@ func (ec *executionContext) unmarshalInputUpsertBookInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "pages", "publishedAt", "author", "price", "genreId", "expectedVersion", "clientMutationId"}
+	fieldsInOrder := [...]string{"id", "name", "description", "pages", "publishedAt", "author", "isbn", "publisher", "language", "shelfMark", "price", "genreId", "expectedVersion", "clientMutationId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -322,6 +322,34 @@ func (ec *executionContext) unmarshalInputUpsertBookInput(ctx context.Context, o
 				return it, err
 			}
 			it.Author = data
+		case "isbn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isbn"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ISBN = graphql.OmittableOf(data)
+		case "publisher":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publisher"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Publisher = graphql.OmittableOf(data)
+		case "language":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("language"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Language = graphql.OmittableOf(data)
+		case "shelfMark":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("shelfMark"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ShelfMark = graphql.OmittableOf(data)
 		case "price":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("price"))
 			data, err := ec.unmarshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)

@@ -56,7 +56,7 @@ func readRow(t *testing.T, f *File) map[string]string {
 func TestExport(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{"name": `["A", "B"] /`, "description": `{"A"}`, "pages": "1", "published_at": "2000-01-01", "author": `["Doe, Jane"]`,
-		"price": "1.00", "genre": `['G']`, "category": `["C"]`}
+		"price": "1.00", "genre": `['G']`, "category": `["C"]`, "isbn": "9783161484100", "publisher": `["P"] :`, "language": "de", "shelf_mark": "[A] /"}
 	text := strings.Join(model.ImportFields, ",") + "\n"
 	for i, field := range model.ImportFields {
 		text += strings.Repeat(",", min(i, 1)) + `"` + strings.ReplaceAll(want[field], `"`, `""`) + `"`

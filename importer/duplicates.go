@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/importer/value"
 )
 
 // Values of Options.Duplicates: the row to import of several that are the same book, by name and author, with
@@ -33,7 +34,7 @@ type keyRow struct {
 type keys struct {
 	seed   maphash.Seed
 	values maphash.Hash
-	book   [2]string // keyFields of the row that add will add
+	book   [4]string // keyFields of the row that add will add
 	parts  [256][]keyRow
 }
 
@@ -48,15 +49,22 @@ func (k *keys) value(field, text string) {
 	if i := slices.Index(keyFields, field); i >= 0 {
 		k.book[i] = text
 	}
+	if field == "isbn" {
+		if digits, ok := value.ParseISBN(text); ok {
+			k.book[2] = digits
+		}
+	}
 	_, _ = k.values.WriteString(text)
 	_ = k.values.WriteByte(0)
 }
 
-// keyFields are the fields that identify a book.
-var keyFields = []string{"name", "author"}
+// keyFields are the fields that identify a book in a file. Books with another ISBN are other editions, and those with
+// another shelf mark are copies.
+var keyFields = []string{"name", "author", "isbn", "shelf_mark"}
 
 func (k *keys) key() uint64 {
-	return maphash.Comparable(k.seed, model.NewBookKey(k.book[0], k.book[1]))
+	key := model.NewBookKey(k.book[0], k.book[1])
+	return maphash.Comparable(k.seed, [4]string{key.Name, key.Author, k.book[2], k.book[3]})
 }
 
 // add adds a row, unless it has no key.
@@ -69,7 +77,7 @@ func (k *keys) add(row int) {
 }
 
 func (k *keys) reset() {
-	k.book = [2]string{}
+	k.book = [4]string{}
 	k.values.Reset()
 }
 

@@ -14,6 +14,7 @@ import (
 // reading is how the cells of one field are read in the whole file.
 type reading struct {
 	kind     model.Kind
+	syntax   *model.Syntax
 	order    string   // a value of DateOrders
 	comma    bool     // is the decimal separator of amounts
 	excel    bool     // numbers are days of Excel
@@ -62,7 +63,7 @@ func (r *reading) survey(row int, text string) {
 		orders = append(orders, value.DatesMDY, value.DatesDMY)
 	}
 	for _, order := range orders {
-		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear, isOwn: r.isOwn, isCard: r.isCard, isMARC: r.isMARC, inverted: r.isNames}
+		as := reading{kind: r.kind, syntax: r.syntax, order: order, excel: true, lastYear: r.lastYear, isOwn: r.isOwn, isCard: r.isCard, isMARC: r.isMARC, inverted: r.isNames}
 		plain, layout := as.read(text)
 		if _, ok := model.ParseDate(plain); ok {
 			r.hasDates = true
@@ -109,6 +110,9 @@ func (r *reading) decide(column string, place func(int) string) (q *Question) {
 // unreadable cell unchanged.
 func (r *reading) read(original string) (plain, layout string) {
 	text := strings.TrimSpace(original)
+	if r.syntax != nil {
+		return r.canonical(text)
+	}
 	switch r.kind {
 	case model.KindDate:
 		if _, ok := model.ParseDate(text); ok || r.order == value.DatesISO {
@@ -156,6 +160,23 @@ func (r *reading) read(original string) (plain, layout string) {
 		return plain, layout
 	}
 	return text, ""
+}
+
+// canonical converts a cell to the form in which it is stored. It returns "" for one that cannot be stored.
+func (r *reading) canonical(text string) (plain, layout string) {
+	plain, ok := r.syntax.Parse(text)
+	if !ok && r.syntax.Noun == "ISBN" {
+		plain, ok = value.ParseISBN(text)
+	}
+	switch {
+	case text == "" || ok && plain == text:
+		return text, ""
+	case ok:
+		return plain, r.syntax.Noun
+	case value.IsRounded(text):
+		return "", "a rounded number: format the column as text"
+	}
+	return "", "no valid " + r.syntax.Noun
 }
 
 // note counts cells of a layout, and keeps the first.

@@ -93,7 +93,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.options.Format, f.options.Delimiter, f.options.HeaderRow = source.FormatCSV, ',', 1
 	}
 	for _, field := range model.ImportFields {
-		f.readings[field] = &reading{kind: model.ImportField(field).Kind, order: o.Dates, decimal: o.Decimal, lastYear: o.LastYear}
+		f.readings[field] = &reading{kind: model.ImportField(field).Kind, syntax: model.ImportField(field).Syntax, order: o.Dates, decimal: o.Decimal, lastYear: o.LastYear}
 	}
 	if err := f.findColumns(ctx); err != nil {
 		return f, err

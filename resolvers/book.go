@@ -2,10 +2,12 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"library-catalogue/db"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/isbn"
 	"library-catalogue/resolvers/loader"
 )
 
@@ -80,6 +82,34 @@ func (r *queryResolver) Book(ctx context.Context, id string, at *model.Timestamp
 	return single(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }
 
+// maxCopies is the maximum number of books that BooksByIsbn returns.
+const maxCopies = 100
+
+func (r *queryResolver) BooksByIsbn(ctx context.Context, number string) ([]*model.Book, error) {
+	first := maxCopies
+	books, err := r.Books(ctx, &first, nil, nil, nil, nil, model.Filter{"isbn": map[string]any{"eq": number}}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return books.Nodes(ctx)
+}
+
+// searchISBN turns the search for an ISBN that books have into a condition, by which they are equally relevant.
+func (r *queryResolver) searchISBN(ctx context.Context, digits string, args *model.PageArgs) error {
+	found, err := r.BooksByIsbn(ctx, digits)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	args.Search = nil
+	has := model.Filter{"isbn": map[string]any{"eq": digits}}
+	if args.Filter != nil {
+		has["and"] = []any{args.Filter}
+	}
+	args.Filter = has
+	args.OrderBy = slices.DeleteFunc(slices.Clone(args.OrderBy), func(by *model.OrderBy) bool { return by.Field == model.Relevance })
+	return nil
+}
+
 // LoadBooks returns the books with these ids, nil for a missing one.
 func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
 	return loader.From(ctx).Books.LoadMany(ctx, ids)
@@ -87,6 +117,13 @@ func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book
 
 func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	if search != nil {
+		if digits, ok := isbn.Parse(*search); ok {
+			if err := r.searchISBN(ctx, digits, &args); err != nil {
+				return nil, err
+			}
+		}
+	}
 	loaders := loader.From(ctx)
 	return connection("Book", args, loaders.Books.Page, loaders.Books.Count, loaders.Books.Correct, loaders.Groups)
 }

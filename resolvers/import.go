@@ -1,7 +1,6 @@
 package resolvers
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -82,14 +81,13 @@ func (r *Resolver) Atomically(ctx context.Context, fn func(ctx context.Context) 
 // writes books at the end with few statements.
 type importBatch struct {
 	store      *db.Store
-	preview    *importPreview                // nil: the rows are stored
-	categories map[string][]*model.Category  // by identity of the name
-	genres     map[string][]*model.Genre     // by identity of the name
-	stored     []*model.Book                 // as they were before the import
-	now        []*model.Book                 // the same books as they are after it
-	created    []*model.Book                 // in order of their rows
-	books      map[model.BookKey]*model.Book // by key
-	spelled    map[spelling]*model.Book      // by name and author as they are
+	preview    *importPreview               // nil: the rows are stored
+	categories map[string][]*model.Category // by identity of the name
+	genres     map[string][]*model.Genre    // by identity of the name
+	stored     []*model.Book                // as they were before the import
+	now        []*model.Book                // the same books as they are after it
+	created    []*model.Book                // in order of their rows
+	books      map[string][]model.KeyedBook // by identity of the name
 	result     model.ImportResult
 }
 
@@ -97,8 +95,7 @@ type importBatch struct {
 func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, problems []model.FieldErrors) error {
 	b.categories = map[string][]*model.Category{}
 	b.genres = map[string][]*model.Genre{}
-	b.books = map[model.BookKey]*model.Book{}
-	b.spelled = map[spelling]*model.Book{}
+	b.books = map[string][]model.KeyedBook{}
 	names := struct{ categories, genres map[string]bool }{map[string]bool{}, map[string]bool{}}
 	keys := map[model.BookKey]bool{}
 	for i, in := range inputs {
@@ -109,7 +106,7 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 			names.categories[in.Category] = true
 		}
 		names.genres[in.Genre] = true
-		keys[model.NewBookKey(in.Name, in.Author)] = true
+		keys[in.Row().Key()] = true
 	}
 	categories, err := b.store.Categories.Named(ctx, slices.Sorted(maps.Keys(names.categories)))
 	if err != nil {
@@ -131,7 +128,7 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 	for _, book := range b.stored {
 		book = new(*book)
 		b.now = append(b.now, book)
-		b.addBook(book, book.Key())
+		b.addBook(book)
 	}
 	if b.preview != nil {
 		b.preview.recall(b)
@@ -149,20 +146,32 @@ func (b *importBatch) addGenre(g *model.Genre) {
 	b.genres[key] = append(b.genres[key], g)
 }
 
-// addBook lets rows find a book by its key and its spelling, unless they find another.
-func (b *importBatch) addBook(book *model.Book, key model.BookKey) {
-	spelled := spelling{book.Name, book.Author}
-	b.books[key] = cmp.Or(b.books[key], book)
-	b.spelled[spelled] = cmp.Or(b.spelled[spelled], book)
+func (b *importBatch) addBook(book *model.Book) {
+	key := book.Key()
+	b.books[key.Name] = append(b.books[key.Name], model.KeyedBook{Book: book, Of: key})
 }
 
-// spelling is a name and an author as they are written.
-type spelling struct{ name, author string }
+// change sets a book to its values after a row.
+func (b *importBatch) change(book, after *model.Book) {
+	*book = *after
+	key := book.Key()
+	for i, keyed := range b.books[key.Name] {
+		if keyed.Book == book {
+			b.books[key.Name][i].Of = key
+		}
+	}
+}
 
 // add applies one row.
 func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookInput, problems model.FieldErrors) error {
-	key := model.NewBookKey(in.Name, in.Author)
-	before := cmp.Or(b.spelled[spelling{in.Name, in.Author}], b.books[key])
+	row := in.Row()
+	key := row.Key()
+	var before *model.Book
+	if met := model.MeetAgain(row, key, b.books[key.Name]); len(met) > 0 {
+		if before = met[0]; len(met) > 1 && len(problems) == 0 {
+			problems = model.FieldErrors{{Field: "isbn", Message: model.AmbiguousBook(len(met))}}
+		}
+	}
 	var genre model.ID
 	if len(problems) == 0 {
 		var err error
@@ -189,13 +198,12 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	case before == nil:
 		b.result.Created++
 		b.created = append(b.created, after)
-		b.addBook(after, key)
+		b.addBook(after)
 	case before.SameContent(after):
 		b.result.Unchanged++
 	default:
 		b.result.Updated++
-		*before = *after
-		b.addBook(before, key)
+		b.change(before, after)
 	}
 	return nil
 }

@@ -48,10 +48,13 @@ func (p *importPreview) recall(b *importBatch) {
 	}
 }
 
-// remember stores the keys of the books that a batch would create.
+// remember stores the keys of the books that a batch would create, and those without ISBN and shelf mark, by which rows
+// without them find the books.
 func (p *importPreview) remember(b *importBatch) {
 	for _, book := range b.created {
-		p.books[maphash.Comparable(p.seed, book.Key())] = struct{}{}
+		key := book.Key()
+		p.books[maphash.Comparable(p.seed, key)] = struct{}{}
+		p.books[maphash.Comparable(p.seed, model.BookKey{Name: key.Name, Author: key.Author})] = struct{}{}
 	}
 }
 

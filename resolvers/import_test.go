@@ -27,7 +27,7 @@ func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) 
 	return catalogue, catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
 }
 
-var cellFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category"}
+var cellFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category", "isbn", "publisher", "language", "shelf_mark"}
 
 // bookRow makes a row of a text "name|description|pages|published_at|author|price|genre|category".
 // A cell "-" is not there.
@@ -169,7 +169,7 @@ func TestImportOfTheSameBookTwice(t *testing.T) {
 }
 
 // TestImportOfAKeyStoredTwice: no rule keeps two books from having the same name
-// and author. An import means the first.
+// and author. An import does not guess which one a row means.
 func TestImportOfAKeyStoredTwice(t *testing.T) {
 	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		imported(t, ctx, catalogue, "Poems||10|1900-01-01|Anon|1|Poetry|Fiction")
@@ -178,9 +178,10 @@ func TestImportOfAKeyStoredTwice(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, "update", "0 1 0", imported(t, ctx, catalogue, "Poems||11|1900-01-01|Anon|1|Poetry|Fiction"))
+		expect(t, "update", "0 0 0\n0: 2 books match: give the ISBN or the shelf mark that tells them apart.", imported(t, ctx, catalogue, "Poems||11|1900-01-01|Anon|1|Poetry|Fiction"))
+		expect(t, "as they are", "0 0 2", imported(t, ctx, catalogue, "Poems||20|1900-01-01|Anon|0|Poetry|Fiction", "Poems||10|1900-01-01|Anon|1|Poetry|Fiction"))
 		books, _ := contents(t, ctx, catalogue)
-		expect(t, "books", []string{"2 Poems||11|1900-01-01|Anon|1.00|Poetry|Fiction", "1 Poems||20|1900-01-01|Anon|0.00|Poetry|Fiction"}, books)
+		expect(t, "books", []string{"1 Poems||10|1900-01-01|Anon|1.00|Poetry|Fiction", "1 Poems||20|1900-01-01|Anon|0.00|Poetry|Fiction"}, books)
 	})
 }
 
@@ -217,18 +218,36 @@ func TestImportMeetsAgain(t *testing.T) {
 			Name: "The hobbit", Author: "J. R. R. Tolkien", Pages: 20, PublishedAt: model.Date{Year: 1900, Month: 1, Day: 1}, GenreID: 4,
 		})
 		must(t, err)
-		expect(t, "each by its spelling", "1 2 1", imported(t, ctx, catalogue,
+		expect(t, "each by its spelling", "1 1 1\n2: 2 books match: give the ISBN or the shelf mark that tells them apart.", imported(t, ctx, catalogue,
 			"The hobbit||21|1900-01-01|J. R. R. Tolkien|0|fantasy|FICTION",
 			"THE HOBBIT||310|1937-09-21|J. R. R. Tolkien|1|Fantasy|Fiction",
-			"the hobbit||311|1937-09-21|Tolkien, J. R. R.|1|Fantasy|Fiction", // the first
+			"the hobbit||311|1937-09-21|Tolkien, J. R. R.|1|Fantasy|Fiction", // which?
 			"New||1|2000-01-01|X|1|FANTASY|Fiction",
 		))
 		books, _ = contents(t, ctx, catalogue)
 		expect(t, "books", []string{
-			"3 the hobbit||311|1937-09-21|Tolkien, J. R. R.|1.00|Fantasy|Fiction",
+			"2 THE HOBBIT||310|1937-09-21|J. R. R. Tolkien|1.00|Fantasy|Fiction",
 			"2 The hobbit||21|1900-01-01|J. R. R. Tolkien|0.00|fantasy|FICTION",
 			"1 New||1|2000-01-01|X|1.00|FANTASY|Fiction",
 		}, slices.Concat(books[1:2], books[4:]))
+	})
+}
+
+// TestImportOfEditions: an ISBN tells editions apart and a shelf mark copies, and a row without one means the book that has
+// its name and author, if there is one.
+func TestImportOfEditions(t *testing.T) {
+	rest := "|1|2000-01-01|Jane Austen|1|Novel|Fiction"
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
+		const first, second = "978-0-306-40615-7", "316148410X"
+		expect(t, "two editions, two copies", "4 0 0", imported(t, ctx, catalogue,
+			"Emma|"+rest+"|"+first, "Emma|"+rest+"|"+second+"|||A 1", "Emma|"+rest+"|"+second+"|||A 2", "Emma|"+"|1|2000-01-01|Another|1|Novel|Fiction"))
+		expect(t, "again", "0 0 4", imported(t, ctx, catalogue,
+			"Emma|"+rest+"|0306406152", "Emma|"+rest+"|"+second+"|||A 2", "Emma|"+rest+"|"+second+"|||A 1", "Emma|"+"|1|2000-01-01|Another|1|Novel|Fiction"))
+		expect(t, "by ISBN, whoever the author is", "0 1 0", imported(t, ctx, catalogue, "Emma|d|1|2000-01-01|Austen (ed. Smith)|1|Novel|Fiction|"+first))
+		expect(t, "no ISBN", "0 0 0\n0: 2 books match: give the ISBN or the shelf mark that tells them apart.", imported(t, ctx, catalogue, "Emma|d|2|2000-01-01|Jane Austen|1|Novel|Fiction"))
+		expect(t, "a shelf mark", "0 1 0", imported(t, ctx, catalogue, "Emma|d|2|2000-01-01|Jane Austen|1|Novel|Fiction||||A 2"))
+		expect(t, "an ISBN for a book without one", "0 1 0", imported(t, ctx, catalogue, "Emma|d|1|2000-01-01|Another|1|Novel|Fiction|9791090636071"))
+		expect(t, "one ISBN, another name", "1 0 0", imported(t, ctx, catalogue, "Persuasion|"+rest+"|"+first))
 	})
 }
 

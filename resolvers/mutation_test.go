@@ -193,14 +193,23 @@ func TestUpsertMeansTheFirst(t *testing.T) {
 			c.Get(t, `mutation {
   createCategory(input: {name: "Same"}) { category { id } }
   createGenre(input: {name: "Same", categoryId: 1}) { genre { id } }
-  createBook(input: {`+servertest.BookInput+`, genreId: 1}) { book { id } }
 }`, "")
 		}
+		c.Get(t, `mutation { createBook(input: {`+servertest.BookInput+`, genreId: 1}) { book { id } } }`, "")
 		c.Want(t, `mutation {
   c: upsertCategory(input: {name: "Same"}) { category { id } created }
   g: upsertGenre(input: {name: "Same", categoryId: 1}) { genre { id } created }
   b: upsertBook(input: {`+servertest.BookInput+`, genreId: 2}) { book { id genreId } created }
 }`, "", `{"c":{"category":{"id":"3"},"created":false},"g":{"genre":{"id":"4"},"created":false},"b":{"book":{"id":"5","genreId":"2"},"created":false}}`)
+		c.Get(t, `mutation { createBook(input: {`+servertest.BookInput+`, genreId: 1, isbn: "9783161484100"}) { book { id } } }`, "")
+		if got := c.Ask(t, `mutation { upsertBook(input: {`+servertest.BookInput+`, genreId: 2}) { created } }`, ""); len(got.Errors) != 0 {
+			t.Errorf("a book without an ISBN is there: %+v", got.Errors)
+		}
+		c.Want(t, `mutation { upsertBook(input: {`+servertest.BookInput+`, isbn: "316148410X", genreId: 2}) { created book { id } } }`, "", `{"upsertBook":{"created":false,"book":{"id":"6"}}}`)
+		c.Get(t, `mutation { createBook(input: {`+servertest.BookInput+`, genreId: 1}) { book { id } } }`, "")
+		if got := c.Ask(t, `mutation { upsertBook(input: {`+servertest.BookInput+`, genreId: 2, description: "other"}) { created } }`, ""); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "CONFLICT" {
+			t.Errorf("several books match: %+v", got)
+		}
 		for _, name := range []string{"Sam_", "Same%", "Sáme", "' OR '1'='1", `Same\`} {
 			c.Want(t, `mutation ($name: String!) { upsertCategory(input: {name: $name}) { created } upsertGenre(input: {name: $name, categoryId: 1}) { created } }`,
 				`{"name":`+servertest.Encode(t, name)+`}`, `{"upsertCategory":{"created":true},"upsertGenre":{"created":true}}`)

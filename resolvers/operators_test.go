@@ -130,13 +130,19 @@ func operandsOf(rows []shown, typename string, operator *ast.FieldDefinition) (o
 
 // textOperators has a function for each operator that compares texts without an order.
 var textOperators = map[string]func(value, operand string) bool{
-	"eq":          func(v, o string) bool { return v == o },
-	"contains":    strings.Contains,
-	"startsWith":  strings.HasPrefix,
-	"endsWith":    strings.HasSuffix,
-	"icontains":   func(v, o string) bool { return strings.Contains(collate.Fold(v), collate.Fold(o)) },
-	"istartsWith": func(v, o string) bool { return strings.HasPrefix(collate.Fold(v), collate.Fold(o)) },
-	"iendsWith":   func(v, o string) bool { return strings.HasSuffix(collate.Fold(v), collate.Fold(o)) },
+	"eq":         func(v, o string) bool { return v == o },
+	"contains":   strings.Contains,
+	"startsWith": strings.HasPrefix,
+	"endsWith":   strings.HasSuffix,
+	"icontains": func(v, o string) bool {
+		return collate.Fold(o) != "" && strings.Contains(collate.Fold(v), collate.Fold(o))
+	},
+	"istartsWith": func(v, o string) bool {
+		return collate.Fold(o) != "" && strings.HasPrefix(collate.Fold(v), collate.Fold(o))
+	},
+	"iendsWith": func(v, o string) bool {
+		return collate.Fold(o) != "" && strings.HasSuffix(collate.Fold(v), collate.Fold(o))
+	},
 }
 
 // found reports whether an operator finds a row by its value.

@@ -19,7 +19,7 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	find := func(ctx context.Context) (model.ID, error) { return r.store.FindBook(ctx, in.Name, in.Author) }
+	find := func(ctx context.Context) (model.ID, error) { return r.store.FindBook(ctx, in.Row()) }
 	return upsert(ctx, r.store, r.store.Books, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
 }
 

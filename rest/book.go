@@ -23,13 +23,13 @@ func (h *handler) books() *resource {
 			book, err := query.Book(ctx, id, nil)
 			return objectOrNil(ctx, book, h.bookIn(f), err)
 		},
-		create: func(ctx context.Context, form model.Form) (*object, error) {
+		create: func(ctx context.Context, f *format, form model.Form) (*object, error) {
 			payload, err := mutation.CreateBook(ctx, form.CreateBook())
-			return written(ctx, h, payload, h.bookIn(jsonFormat), err)
+			return written(ctx, h, payload, h.bookIn(f), err)
 		},
-		update: func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error) {
+		update: func(ctx context.Context, f *format, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateBook(ctx, model.UpdateBookInput{ID: id, Patch: form.ReplaceBook(), ExpectedVersion: version})
-			return written(ctx, h, payload, h.bookIn(jsonFormat), err)
+			return written(ctx, h, payload, h.bookIn(f), err)
 		},
 		remove: func(ctx context.Context, id model.ID, version *int64, _ model.OnChildren) error {
 			_, err := mutation.DeleteBook(ctx, model.DeleteBookInput{ID: id, ExpectedVersion: version})
@@ -58,7 +58,7 @@ func appenderOf(f *format, genres genreCache) bookfile.Appender {
 		return f.appender()
 	}
 	return func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
-		return appendBook(dst, b, g, c, genres)
+		return appendBook(dst, f.books, b, g, c, genres)
 	}
 }
 

@@ -20,11 +20,11 @@ func (h *handler) categories() *resource {
 			category, err := query.Category(ctx, id, nil)
 			return objectOrNil(ctx, category, h.category, err)
 		},
-		create: func(ctx context.Context, form model.Form) (*object, error) {
+		create: func(ctx context.Context, _ *format, form model.Form) (*object, error) {
 			payload, err := mutation.CreateCategory(ctx, form.CreateCategory())
 			return written(ctx, h, payload, h.category, err)
 		},
-		update: func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error) {
+		update: func(ctx context.Context, _ *format, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateCategory(ctx, model.UpdateCategoryInput{ID: id, Patch: form.ReplaceCategory(), ExpectedVersion: version})
 			return written(ctx, h, payload, h.category, err)
 		},

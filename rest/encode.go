@@ -7,8 +7,8 @@ import (
 // genreCategoryFields are the fields of a category nested in a genre that is not nested.
 var genreCategoryFields = model.CategoryJSON.Before("created_at")
 
-func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category, genres genreCache) []byte {
-	dst = append(model.BookJSON.Append(dst, b), `,"genre":`...)
+func appendBook(dst []byte, fields model.JSONFields[model.Book], b *model.Book, g *model.Genre, c *model.Category, genres genreCache) []byte {
+	dst = append(fields.Append(dst, b), `,"genre":`...)
 	return append(genres.append(dst, g, c), '}')
 }
 

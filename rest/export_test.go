@@ -34,7 +34,7 @@ func ListParameters(h http.Handler, list string) (names, sorts []string) {
 	}
 	names = append(names, "q", "sort", "per_page", "page", "after")
 	if res.formats != nil {
-		names = append(names, "format")
+		names = append(names, "format", "include")
 	}
 	return names, slices.Clone(res.sortFields)
 }

@@ -79,12 +79,15 @@ func TestFieldsInOpenAPI(t *testing.T) {
 	nested := map[string]string{"Book": "genre", "Genre": "category"}
 	for name, entity := range model.Entities {
 		answer, input := doc.Components.Schemas[name].Value, doc.Components.Schemas[name+"Input"].Value
-		var shown, given, required []string
+		var shown, always, given, required []string
 		for _, f := range entity.Fields {
-			if !f.Is(model.InREST) {
+			if f.Use&(model.InREST|model.OnInclude) == 0 {
 				continue
 			}
 			shown = append(shown, f.Key)
+			if f.Is(model.InREST) {
+				always = append(always, f.Key)
+			}
 			if property := answer.Properties[f.Key]; property != nil && property.Value.Type.Includes("null") != f.Nullable {
 				t.Errorf("openapi.yaml: %s.%s is nullable: %v", name, f.Key, !f.Nullable)
 			}
@@ -96,17 +99,17 @@ func TestFieldsInOpenAPI(t *testing.T) {
 			}
 		}
 		if name == "Genre" {
-			shown = append(shown, "genre_id") // its own id
+			shown, always = append(shown, "genre_id"), append(always, "genre_id") // its own id
 		}
 		if nested[name] != "" {
-			shown = append(shown, nested[name])
+			shown, always = append(shown, nested[name]), append(always, nested[name])
 		}
 		for _, part := range []struct {
 			what      string
 			want, got []string
 		}{
 			{name, shown, slices.Collect(maps.Keys(answer.Properties))},
-			{name + ".required", shown, answer.Required},
+			{name + ".required", always, answer.Required},
 			{name + "Input", given, slices.Collect(maps.Keys(input.Properties))},
 			{name + "Input.required", required, input.Required},
 		} {
@@ -140,12 +143,15 @@ func withInputs(schema *ast.Schema, text string) string {
 func withFields(text string) string {
 	lists := map[string]string{"Book": "Books", "Genre": "Genres", "Category": "Categories"}
 	for name, entity := range model.Entities {
-		var shown, given, required []string
+		var shown, always, given, required []string
 		for _, f := range entity.Fields {
-			if !f.Is(model.InREST) {
+			if f.Use&(model.InREST|model.OnInclude) == 0 {
 				continue
 			}
 			shown = append(shown, f.Key)
+			if f.Is(model.InREST) {
+				always = append(always, f.Key)
+			}
 			if f.Writable {
 				given = append(given, f.Key)
 			}
@@ -153,7 +159,7 @@ func withFields(text string) string {
 				required = append(required, f.Key)
 			}
 		}
-		text = withProperties(text, entity, name, "", shown, shown)
+		text = withProperties(text, entity, name, "", shown, always)
 		text = withProperties(text, entity, name+"Input", "Input", given, required)
 		var sorts []string
 		for _, order := range entity.OrderNames() {

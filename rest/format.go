@@ -8,6 +8,7 @@ import (
 
 	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/httpcond"
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/bookfile"
 	"library-catalogue/graph/model/citation"
 )
@@ -22,6 +23,7 @@ type format struct {
 	separator, end string // text between and after the rows
 	// appender returns a function that appends a book; nil: JSON in the envelope.
 	appender func() bookfile.Appender
+	books    model.JSONFields[model.Book] // of the JSON of a book
 }
 
 const csvType = "text/csv; charset=utf-8; header=present"
@@ -30,7 +32,7 @@ const csvType = "text/csv; charset=utf-8; header=present"
 func csvOf() bookfile.Appender { return bookfile.CSV(true) }
 
 var (
-	jsonFormat  = &format{name: "json", contentType: "application/json", separator: ",", end: "]}"}
+	jsonFormat  = &format{name: "json", contentType: "application/json", separator: ",", end: "]}", books: model.BookJSON}
 	fileFormats = []*format{
 		{name: "csv", contentType: csvType, tagSuffix: "-csv", suffix: ".csv", begin: bookfile.Header(false), appender: csvOf},
 		{name: "spreadsheet", contentType: csvType, tagSuffix: "-spreadsheet", suffix: ".csv", begin: bookfile.Header(true), appender: csvOf},

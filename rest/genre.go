@@ -20,11 +20,11 @@ func (h *handler) genres() *resource {
 			genre, err := query.Genre(ctx, id, nil)
 			return objectOrNil(ctx, genre, h.genre, err)
 		},
-		create: func(ctx context.Context, form model.Form) (*object, error) {
+		create: func(ctx context.Context, _ *format, form model.Form) (*object, error) {
 			payload, err := mutation.CreateGenre(ctx, form.CreateGenre())
 			return written(ctx, h, payload, h.genre, err)
 		},
-		update: func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error) {
+		update: func(ctx context.Context, _ *format, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateGenre(ctx, model.UpdateGenreInput{ID: id, Patch: form.ReplaceGenre(), ExpectedVersion: version})
 			return written(ctx, h, payload, h.genre, err)
 		},

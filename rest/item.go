@@ -17,7 +17,7 @@ import (
 
 func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
-	f := q.format(w, r, res.itemFormats)
+	f := q.including(q.format(w, r, res.itemFormats))
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 				return
 			}
 			body := envelope.Success(res.noun+" retrieved successfully", found.text)
-			if f != jsonFormat {
+			if f.appender != nil {
 				body = slices.Concat([]byte(f.begin), found.text, []byte(f.end))
 			}
 			f.setHeaders(w, strings.ToLower(res.noun)+"-"+found.id.String())
@@ -86,8 +86,9 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	if err != nil {
 		return err
 	}
+	f := (&query{values: parseQuery(r.URL.RawQuery)}).including(jsonFormat)
 	create := func(ctx context.Context) ([]byte, error) {
-		created, err := res.create(ctx, form)
+		created, err := res.create(ctx, f, form)
 		if err != nil {
 			return nil, res.deletedSince(err)
 		}
@@ -133,11 +134,12 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 	if err != nil {
 		return err
 	}
+	f := (&query{values: parseQuery(r.URL.RawQuery)}).including(jsonFormat)
 	var updated *object
 	return h.write(w, r, res, func(ctx context.Context) (err error) {
 		// Validation errors take precedence over a missing object or a failed condition.
 		version, precondition := h.expectedVersion(ctx, r, res, id)
-		updated, err = res.update(ctx, model.ParseID(id), form, version)
+		updated, err = res.update(ctx, f, model.ParseID(id), form, version)
 		if err == nil || model.IsCode(err, model.BadUserInput) {
 			return err
 		}

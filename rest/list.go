@@ -18,7 +18,7 @@ type list struct {
 // getList responds with a whole list or a page of it.
 func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
-	args, page, f := q.args(res.listing), q.paging(), q.format(w, r, res.formats)
+	args, page, f := q.args(res.listing), q.paging(), q.including(q.format(w, r, res.formats))
 	if err := q.problems.Err(); err != nil {
 		return err
 	}

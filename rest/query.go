@@ -200,6 +200,31 @@ func equalFoldFilter(q *query, name string) any {
 	return model.Filter{"gte": text, "lte": text, "iendsWith": text}
 }
 
+// canonical reads a text of the syntax of a book's field, in the form in which it is stored.
+func canonical(q *query, name string) any {
+	text := q.text(name)
+	if text == "" {
+		return nil
+	}
+	syntax := model.ImportField(name).Syntax
+	stored, ok := syntax.Parse(text)
+	if !ok {
+		q.refuse(name, syntax.Problem())
+		return nil
+	}
+	return stored
+}
+
+// including returns the format with the fields of books that the parameter include names.
+func (q *query) including(f *format) *format {
+	if f != jsonFormat || !q.has("include") {
+		return f
+	}
+	including := *f
+	including.books = model.BookJSONWith(strings.Split(strings.Join(q.values["include"], ","), ","))
+	return &including
+}
+
 // orderBy reads the parameter sort: names of fields, with a minus for descending order.
 func (q *query) orderBy(fields []string, searched bool) (by []*model.OrderBy) {
 	const name = "sort"

@@ -88,8 +88,8 @@ type resource struct {
 	list   func(ctx context.Context, f *format, args model.PageArgs) (list, error)
 	stream func(ctx context.Context, f *format, args model.PageArgs, send func(ctx context.Context, part objects) error) error
 	one    func(ctx context.Context, f *format, id string) (*object, error) // nil, nil: no such object
-	create func(ctx context.Context, form model.Form) (*object, error)
-	update func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error)
+	create func(ctx context.Context, f *format, form model.Form) (*object, error)
+	update func(ctx context.Context, f *format, id model.ID, form model.Form, version *int64) (*object, error)
 	remove func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error
 }
 

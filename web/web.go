@@ -100,6 +100,7 @@ func New(cfg Config) (*Pages, error) {
 	p.mux.Handle("GET /books/{id}/history", p.drawn(books.History)) // not cached, because the log changes without the revision
 	p.mux.Handle("GET /books/{id}/edit", p.forWriters(cached(p.drawn(books.Edit))))
 	p.mux.Handle("GET /books/new", p.forWriters(cached(p.drawn(books.New))))
+	p.mux.Handle("GET /isbn/{isbn}", cached(p.drawn(books.ISBN)))
 	p.mux.HandleFunc("GET /books/values", books.Values)
 	p.mux.Handle("GET /genres", cached(p.drawn(lists.Genres)))
 	p.mux.Handle("GET /import", p.forWriters(p.drawn(books.Import)))

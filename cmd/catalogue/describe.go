@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,7 +25,7 @@ func describeFile(f *importer.File) string {
 			fmt.Fprintf(&b, " (default: %s)", importer.Printable(c.Default))
 		}
 		for _, form := range c.Forms {
-			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), form.Value, form.Layout, importer.CountRows(form.Cells))
+			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), cmp.Or(form.Value, "left out"), form.Layout, importer.CountRows(form.Cells))
 		}
 		b.WriteByte('\n')
 	}

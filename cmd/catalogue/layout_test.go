@@ -20,7 +20,9 @@ const module = "library-catalogue/"
 // bottom up. "server/..." is server and all below it.
 var mayImport = map[string][]string{
 	"graph/model/collate":  {},
-	"graph/model":          {"graph/model/collate", "graph/model/author"},
+	"graph/model":          {"graph/model/collate", "graph/model/author", "graph/model/isbn", "graph/model/lang"},
+	"graph/model/isbn":     {},
+	"graph/model/lang":     {"graph/model/collate"},
 	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
 	"graph/model/citation": {"graph/model", "graph/model/author"},
@@ -54,7 +56,7 @@ var mayImport = map[string][]string{
 	"accounts": {"graph/model/...", "db/account", "lru"},
 
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
-	"resolvers":        {"accounts", "graph", "graph/model", "graph/model/collate", "db", "db/changes", "resolvers/loader"},
+	"resolvers":        {"accounts", "graph", "graph/model", "graph/model/collate", "graph/model/isbn", "db", "db/changes", "resolvers/loader"},
 
 	// edge/telemetry and the spool import db/stats alone of db: the record of a request's statements, for the response.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/envelope", "edge/httpcond", "edge/pipeline", "edge/eventstream"},
@@ -82,7 +84,7 @@ var mayImport = map[string][]string{
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
 	"server":                    {"accounts", "graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},
 
-	"importer/value":         {"graph/model", "graph/model/collate", "importer/source"},
+	"importer/value":         {"graph/model", "graph/model/collate", "graph/model/isbn", "importer/source"},
 	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
 	"importer/source":        {"graph/model", "task"},
 	"importer":               {"graph/model", "graph/model/author", "graph/model/collate", "importer/...", "task"},

@@ -125,23 +125,24 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 	case model.ContainsFolded, model.StartsWithFolded, model.EndsWithFolded:
 		return b.foldedMatch(c.Op, t, f, column, c.Operand.(string))
 	default:
-		exact = b.Dialect.Match(folded[c.Op], column, c.Operand.(string), b.Arg)
-		if stored {
-			narrow = b.foldedMatch(folded[c.Op], t, f, column, c.Operand.(string))
+		text := c.Operand.(string)
+		exact = b.Dialect.Match(folded[c.Op], column, text, b.Arg)
+		if stored && collate.FoldsAlike(text) {
+			narrow = b.foldedMatch(folded[c.Op], t, f, column, text)
 		}
 	}
-	if !stored {
+	if narrow == "" {
 		return exact
 	}
 	return narrow + " AND " + exact
 }
 
 // foldedMatch returns the condition that a folded text contains, starts with or ends with the
-// folded operand.
+// folded operand. An operand whose folded form is empty matches nothing.
 func (b *Builder) foldedMatch(op model.Op, t *Table, f *model.FieldInfo, column, text string) string {
 	operand := collate.Fold(text)
 	if operand == "" {
-		return "1 = 1"
+		return "1 = 0"
 	}
 	fold, stored := b.Dialect.Folded(column)
 	switch {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -110,10 +111,13 @@ func (c *Cookies) authenticate(r *http.Request) *http.Request {
 	if len(cookies) > 1 { // another host of the domain may have set one
 		return r
 	}
-	p, err := looked(c.accounts.Cookie(ctx, cookies[0].Value))
+	look := func(ctx context.Context) (model.Principal, error) {
+		return looked(c.accounts.Cookie(ctx, cookies[0].Value))
+	}
+	p, err := look(ctx)
 	switch {
 	case err == nil:
-		ctx = model.WithPrincipal(ctx, p)
+		ctx = withPrincipal(ctx, p, look)
 	case errors.Is(err, errUnchecked):
 		ctx = model.WithTokenError(ctx, c.verifier.refuse(ctx, err))
 	}

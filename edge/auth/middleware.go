@@ -23,7 +23,7 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 		}
 		ctx := r.Context()
 		if p, err := v.principal(ctx, headers); err == nil {
-			ctx = model.WithPrincipal(ctx, p)
+			ctx = withPrincipal(ctx, p, func(ctx context.Context) (model.Principal, error) { return v.principal(ctx, headers) })
 		} else if refused, ok := errors.AsType[*model.TokenError](err); ok {
 			if refused.Code != model.TokenUnchecked {
 				w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token", error_description="` + refused.Message + `"`} // RFC 6750, section 3
@@ -31,6 +31,18 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 			ctx = model.WithTokenError(ctx, refused)
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// withPrincipal returns a context with a principal. again looks the session or token of an account up again.
+func withPrincipal(ctx context.Context, p model.Principal, again func(context.Context) (model.Principal, error)) context.Context {
+	ctx = model.WithPrincipal(ctx, p)
+	if p.Account == nil {
+		return ctx
+	}
+	return model.WithStillValid(ctx, func(ctx context.Context) bool {
+		_, err := again(ctx)
+		return err == nil || errors.Is(err, errUnchecked) // TokenError unwraps to it
 	})
 }
 

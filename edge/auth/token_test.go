@@ -66,7 +66,8 @@ func TestWritesNeedAToken(t *testing.T) {
 	})
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	for _, field := range schema.Mutation.Fields {
-		if _, ok := servertest.Mutations[field.Name]; !ok && !strings.HasPrefix(field.Name, "__") {
+		ofAccounts := field.Name == "login" || field.Name == "logout" // package server/accounts tests them
+		if _, ok := servertest.Mutations[field.Name]; !ok && !ofAccounts && !strings.HasPrefix(field.Name, "__") {
 			t.Errorf("%s is new: give it a document, to be tried without a token", field.Name)
 		}
 	}

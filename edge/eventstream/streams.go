@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -131,13 +132,37 @@ func (s *Streams) Open(ctx context.Context) (_ context.Context, end func(error),
 	}, nil
 }
 
-// UntilExpiry returns a context that ends with ErrTokenExpired when the token in ctx expires, if there is one.
+// validInterval is the time between two checks that the session of a stream has not ended.
+const validInterval = time.Second
+
+// UntilExpiry returns a context that ends with ErrTokenExpired when the token in ctx expires or its session ends, if
+// there is one.
 func UntilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
 	p, err := model.Caller(ctx)
 	if err != nil || p.Expires.IsZero() {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadlineCause(ctx, p.ValidUntil(), ErrTokenExpired)
+	ctx, cancel := context.WithDeadlineCause(ctx, p.ValidUntil(), ErrTokenExpired)
+	stillValid := model.StillValid(ctx)
+	if stillValid == nil {
+		return ctx, cancel
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	task.Go(ctx, func() error {
+		tick := time.NewTicker(validInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+			if !stillValid(ctx) && ctx.Err() == nil {
+				end(ErrTokenExpired)
+			}
+		}
+	})
+	return ctx, func() { end(nil); cancel() }
 }
 
 func (s *Streams) add(who caller.Caller, added *stream) error {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -284,3 +285,25 @@ func TestErrorBeforeBegin(t *testing.T) {
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestSessionEnds ends the session of a stream, which ends within a second. A principal without a session goes on.
+func TestSessionEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ended atomic.Bool
+		principal := model.WithPrincipal(t.Context(), model.Principal{Expires: time.Now().Add(time.Hour)})
+		other, cancelOther := UntilExpiry(principal)
+		ctx, cancel := UntilExpiry(model.WithStillValid(principal, func(context.Context) bool { return !ended.Load() }))
+		time.Sleep(time.Minute)
+		if ctx.Err() != nil {
+			t.Error("it ended before its session")
+		}
+		ended.Store(true)
+		time.Sleep(validInterval + time.Millisecond)
+		if !errors.Is(context.Cause(ctx), ErrTokenExpired) || other.Err() != nil {
+			t.Errorf("after a second: %v, %v", context.Cause(ctx), other.Err())
+		}
+		cancel()
+		cancelOther()
+	})
+}

@@ -94,11 +94,12 @@ func matching(typename string) price {
 // prices holds the prices of lists, connections, bulk writes and exceptions from priceOf, by
 // coordinate.
 var prices = map[string]price{
-	"Query.nodes":      rows(length("nodeIds")),
-	"Query.bookGroups": bookGroups,
-	"Genre.books":      connection("Book", "Genre"),
-	"Category.genres":  connection("Genre", "Category"),
-	"Category.books":   connection("Book", "Category"),
+	"Query.nodes":       rows(length("nodeIds")),
+	"Query.booksByIsbn": rows(func(arguments) int64 { return 2 }), // copies are few
+	"Query.bookGroups":  bookGroups,
+	"Genre.books":       connection("Book", "Genre"),
+	"Category.genres":   connection("Genre", "Category"),
+	"Category.books":    connection("Book", "Category"),
 
 	"BookConnection.aggregate":  {fixed: aggregateCost, looks: 1},
 	"BookConnection.facets":     free,

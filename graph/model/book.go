@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"library-catalogue/graph/model/isbn"
+	"library-catalogue/graph/model/lang"
 )
 
 // Book is a book.
@@ -17,6 +20,10 @@ type Book struct {
 	Pages       int
 	PublishedAt Date
 	Author      string
+	ISBN        *string // 13 digits
+	Publisher   *string
+	Language    *string // BCP 47
+	ShelfMark   *string
 	Price       Cents
 	GenreID     ID
 	CreatedAt   Timestamp
@@ -77,6 +84,34 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		func(b *Book) *string { return &b.Author },
 		func(in *CreateBookInput) *string { return &in.Author },
 		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Author }),
+	optional(FieldInfo{
+		Name: "isbn", Label: "ISBN", Max: 40, Use: onShelf, Syntax: &Syntax{"ISBN", isbn.Parse},
+		Spellings: strings.Fields(`isbn13 isbn10 020a 010a internationalstandardbooknumber`),
+	}, textCodec,
+		func(b *Book) **string { return &b.ISBN },
+		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.ISBN },
+		func(p *BookPatch) *graphql.Omittable[*string] { return &p.ISBN }),
+	optional(FieldInfo{
+		Name: "publisher", Max: maxText, Use: onShelf,
+		Spellings: strings.Fields(`publishername publishinghouse imprint 260b 264b 210c`),
+	}, textCodec,
+		func(b *Book) **string { return &b.Publisher },
+		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Publisher },
+		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Publisher }),
+	optional(FieldInfo{
+		Name: "language", Max: lang.MaxLength, Use: onShelf, Syntax: &Syntax{"language", lang.Parse},
+		Spellings: strings.Fields(`languages lang languagecode 041a 101a`),
+	}, textCodec,
+		func(b *Book) **string { return &b.Language },
+		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Language },
+		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Language }),
+	optional(FieldInfo{
+		Name: "shelfMark", Label: "Shelf mark", Max: 200, Use: onShelf,
+		Spellings: strings.Fields(`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber 852h 050a 952o`),
+	}, textCodec,
+		func(b *Book) **string { return &b.ShelfMark },
+		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.ShelfMark },
+		func(p *BookPatch) *graphql.Omittable[*string] { return &p.ShelfMark }),
 	required(FieldInfo{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
 		Spellings: strings.Fields(`
@@ -93,6 +128,9 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.CreatedAt })},
 	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.UpdatedAt })},
 }
+
+// onShelf is the use of the optional fields of libraries.
+const onShelf = Filterable | Orderable | InFile | OnInclude
 
 // BookFields are the fields of a book.
 var BookFields = bookDefinitions.fields()
@@ -117,6 +155,10 @@ type CreateBookInput struct {
 	Pages            int
 	PublishedAt      Date
 	Author           string
+	ISBN             graphql.Omittable[*string]
+	Publisher        graphql.Omittable[*string]
+	Language         graphql.Omittable[*string]
+	ShelfMark        graphql.Omittable[*string]
 	Price            Cents
 	GenreID          ID // 0 if absent
 	Genre            *CreateBookGenreInput
@@ -160,6 +202,10 @@ type BookPatch struct {
 	Pages       graphql.Omittable[*int]
 	PublishedAt graphql.Omittable[*Date]
 	Author      graphql.Omittable[*string]
+	ISBN        graphql.Omittable[*string]
+	Publisher   graphql.Omittable[*string]
+	Language    graphql.Omittable[*string]
+	ShelfMark   graphql.Omittable[*string]
 	Price       graphql.Omittable[*Cents]
 	GenreID     graphql.Omittable[*ID]
 	Problems    FieldErrors

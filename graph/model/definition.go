@@ -165,6 +165,13 @@ func checkText(f *FieldInfo, s *string) string {
 	case int64(utf8.RuneCountInString(*s)) > f.Max:
 		return fmt.Sprintf("The %%s field must not be greater than %d characters.", f.Max)
 	}
+	if f.Syntax != nil {
+		canonical, ok := f.Syntax.Parse(*s)
+		if !ok {
+			return f.Syntax.Problem()
+		}
+		*s = canonical
+	}
 	return ""
 }
 

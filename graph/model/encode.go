@@ -119,14 +119,14 @@ func append2(dst []byte, n int) []byte {
 
 // The flat JSON objects of /api: the documented fields of a row, without the rows that it refers to.
 var (
-	BookJSON = jsonFields(BookFields)
+	BookJSON = jsonFields(BookFields, nil)
 	// NestedGenreJSON is a genre nested in a book.
-	NestedGenreJSON = jsonFields(GenreFields)
+	NestedGenreJSON = jsonFields(GenreFields, nil)
 	// GenreJSON is a genre that is not nested. It has its id twice, as id and genre_id, because /api defines both.
 	GenreJSON = slices.Insert(slices.Clone(NestedGenreJSON), NestedGenreJSON.index("category_id"), jsonField[Genre]{
 		`"genre_id":`, func(dst []byte, g *Genre) []byte { return g.ID.AppendNumber(dst) },
 	})
-	CategoryJSON = jsonFields(CategoryFields)
+	CategoryJSON = jsonFields(CategoryFields, nil)
 )
 
 // JSONFields are the fields of a JSON object of /api, in the documented order.
@@ -137,10 +137,13 @@ type jsonField[T any] struct {
 	appendValue func(dst []byte, row *T) []byte
 }
 
-func jsonFields[T any](fields []RowField[T]) JSONFields[T] {
+// BookJSONWith is BookJSON with the OnInclude fields that have one of the keys, or with all for the key "all".
+func BookJSONWith(keys []string) JSONFields[Book] { return jsonFields(BookFields, keys) }
+
+func jsonFields[T any](fields []RowField[T], included []string) JSONFields[T] {
 	var shown JSONFields[T]
 	for _, f := range fields {
-		if f.Is(InREST) {
+		if f.Is(InREST) || f.Is(OnInclude) && (slices.Contains(included, f.Key) || slices.Contains(included, "all")) {
 			shown = append(shown, jsonField[T]{`"` + f.Key + `":`, f.AppendREST})
 		}
 	}

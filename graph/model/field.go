@@ -37,6 +37,7 @@ const (
 	InFile          // in columns of imports and exports
 	OnDemand        // read only if selected, because it is large or expensive to write
 	KeptByPUT       // a PUT of /api without it keeps its value; a POST requires it
+	OnInclude       // in the JSON of /api where the request includes it; in files after genre and category
 	everywhere  = Filterable | Orderable | InREST | InFile
 	neverInFile = everywhere &^ InFile
 )
@@ -53,12 +54,23 @@ type FieldInfo struct {
 	Writable   bool // set by inputs and patches
 	Use        Use
 	Min, Max   int64      // bounds of a number; for texts Max is the length in characters
+	Syntax     *Syntax    // of a text; nil: any text
 	Label      string     // on a page; default: Name with a capital letter
 	Spellings  []string   // other names in headers of files, in lower-case letters, best match first
 	Fallbacks  []string   // names that count after Spellings and other fields' guesses
 	OrderAfter string     // Key of the preceding order field; default: the preceding orderable field
 	projection Projection // bit of an on-demand field; set by definitions.fields
 }
+
+// Syntax is the syntax of the texts of a field.
+type Syntax struct {
+	Noun string // in errors: ISBN
+	// Parse returns the text in the form in which it is stored.
+	Parse func(text string) (canonical string, ok bool)
+}
+
+// Problem is the error message for another text, with %s for the name of the field.
+func (s *Syntax) Problem() string { return "The %s field must be a valid " + s.Noun + "." }
 
 // Projection is a set of on-demand fields of a type to read. The zero value reads all.
 type Projection uint32

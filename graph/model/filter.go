@@ -121,7 +121,7 @@ func (p *filterParser) filter(typename string, value any, path string, depth int
 				c = &Condition{Op: Related, Field: name, Of: []*Condition{of}}
 			}
 		case field != nil && field.Is(Filterable):
-			c = p.operators(name, field.Kind, value, path)
+			c = p.operators(field, value, path)
 		default:
 			p.refuse(path, "There is no field %s.")
 		}
@@ -170,7 +170,8 @@ func (p *filterParser) quantifiers(name, typename string, value any, path string
 }
 
 // operators returns the condition of the operators on a field.
-func (p *filterParser) operators(name string, k Kind, value any, path string) *Condition {
+func (p *filterParser) operators(f *FieldInfo, value any, path string) *Condition {
+	name := f.Name
 	operators, _ := value.(map[string]any)
 	if operators == nil {
 		p.refuse(path, "The %s filter must not be null: to ask for rows without a value, use isNull.")
@@ -192,11 +193,11 @@ func (p *filterParser) operators(name string, k Kind, value any, path string) *C
 				c = negated(c)
 			}
 		case "in", "notIn":
-			c = p.oneOf(name, k, value, path)
-		case "neq":
-			c = comparison(Eq, name, p.operand(k, value, path))
+			c = p.oneOf(f, value, path)
+		case "eq", "neq":
+			c = comparison(Eq, name, p.exact(f, value, path))
 		default:
-			c = comparison(c.Op, name, p.operand(k, value, path))
+			c = comparison(c.Op, name, p.operand(f.Kind, value, path))
 		}
 		if operator == "neq" || operator == "notIn" {
 			c = negated(c)
@@ -227,8 +228,9 @@ func comparison(op Op, name string, operand any) *Condition {
 
 // oneOf returns the condition of a list of values. Consecutive numbers become a range, because
 // planners estimate ranges better.
-func (p *filterParser) oneOf(name string, k Kind, value any, path string) *Condition {
-	numbers, texts := p.operands(k, value, path)
+func (p *filterParser) oneOf(f *FieldInfo, value any, path string) *Condition {
+	name := f.Name
+	numbers, texts := p.operands(f, value, path)
 	n := len(numbers)
 	switch {
 	case n+len(texts) == 0:
@@ -242,14 +244,14 @@ func (p *filterParser) oneOf(name string, k Kind, value any, path string) *Condi
 }
 
 // operands reads the values of a list, sorted and without duplicates.
-func (p *filterParser) operands(k Kind, value any, path string) (numbers []int64, texts []string) {
+func (p *filterParser) operands(f *FieldInfo, value any, path string) (numbers []int64, texts []string) {
 	values := graphql.CoerceList(value)
 	if len(values) > MaxOperands {
 		p.refuse(path, fmt.Sprintf("The %%s list must not have more than %d values.", MaxOperands))
 		return nil, nil
 	}
 	for i, v := range values {
-		switch operand := p.operand(k, v, path+"."+strconv.Itoa(i)).(type) {
+		switch operand := p.exact(f, v, path+"."+strconv.Itoa(i)).(type) {
 		case int64:
 			numbers = append(numbers, operand)
 		case string:
@@ -259,6 +261,19 @@ func (p *filterParser) operands(k Kind, value any, path string) (numbers []int64
 	slices.Sort(numbers)
 	slices.Sort(texts)
 	return slices.Compact(numbers), slices.Compact(texts)
+}
+
+// exact reads a value that the field is compared with, in the form in which it is stored.
+func (p *filterParser) exact(f *FieldInfo, value any, path string) any {
+	operand := p.operand(f.Kind, value, path)
+	if text, ok := operand.(string); ok && f.Syntax != nil {
+		if text, ok = f.Syntax.Parse(text); !ok {
+			p.refuse(path, "The %s operand must be a valid "+f.Syntax.Noun+".")
+			return nil
+		}
+		return text
+	}
+	return operand
 }
 
 // operand reads a value: int64, string or between, or nil for an invalid value.

@@ -32,7 +32,7 @@ func TestListsWithoutGaps(t *testing.T) {
 		{KindText, []any{}, none},
 	} {
 		var p filterParser
-		if diff := cmp.Diff(tt.want, p.oneOf("pages", tt.kind, tt.values, "filter.pages.in")); diff != "" || p.problems != nil {
+		if diff := cmp.Diff(tt.want, p.oneOf(&FieldInfo{Name: "pages", Kind: tt.kind}, tt.values, "filter.pages.in")); diff != "" || p.problems != nil {
 			t.Errorf("%v (-want +got):\n%s%v", tt.values, diff, p.problems)
 		}
 	}

@@ -133,7 +133,7 @@ func (g *Grouping) parseHaving(having Filter) error {
 				continue
 			}
 			g.Aggregates |= figures[i].bit
-			all.Of = append(all.Of, p.operators(path, figures[i].kind, operators[path], "having."+path))
+			all.Of = append(all.Of, p.operators(&FieldInfo{Name: path, Kind: figures[i].kind}, operators[path], "having."+path))
 		}
 	}
 	if p.conditions > maxConditions {

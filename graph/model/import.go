@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,14 +10,18 @@ import (
 )
 
 // fileFields are the fields of a book in a file, in export order, with names of genre and category.
-var fileFields = append(slices.DeleteFunc(infos(BookFields), func(f FieldInfo) bool { return !f.Is(InFile) }),
-	FieldInfo{Key: "genre", Label: "Genre", Max: maxText, Spellings: strings.Fields(`
+var fileFields = slices.Concat(fileFieldsOf(InFile), []FieldInfo{
+	{Key: "genre", Label: "Genre", Max: maxText, Spellings: strings.Fields(`
 		genres subject topic topics topicalterm topicaltermorgeographicnameentryelement 655a 650a 606a
 	`), Fallbacks: strings.Fields(`subjects tags manualtags schlagworter schlagworte moods`)},
-	FieldInfo{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: strings.Fields(`
+	{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: strings.Fields(`
 		categories category1
 	`)},
-)
+}, fileFieldsOf(InFile|OnInclude))
+
+func fileFieldsOf(use Use) []FieldInfo {
+	return slices.DeleteFunc(infos(BookFields), func(f FieldInfo) bool { return f.Use&(InFile|OnInclude) != use })
+}
 
 // ImportFields are the keys of a book's fields in a file, in export order.
 var ImportFields = keys(fileFields)
@@ -74,14 +79,72 @@ func (in *ImportBookInput) Text(field string) string {
 }
 
 // BookKey identifies a book that imports and upserts meet again: the identity of its name and author
-// (collate.Identity, author.Identity). Several books may have the same key.
-type BookKey struct{ Name, Author string }
+// (collate.Identity, author.Identity), its ISBN and its shelf mark. Several books may have the same key.
+type BookKey struct {
+	Name, Author    string
+	ISBN, ShelfMark string // empty: none
+}
 
 // NewBookKey returns the key of a book with a name and an author.
-func NewBookKey(name, by string) BookKey { return BookKey{collate.Identity(name), author.Identity(by)} }
+func NewBookKey(name, by string) BookKey {
+	return BookKey{Name: collate.Identity(name), Author: author.Identity(by)}
+}
 
 // Key returns the key of the book.
-func (b *Book) Key() BookKey { return NewBookKey(b.Name, b.Author) }
+func (b *Book) Key() BookKey {
+	key := NewBookKey(b.Name, b.Author)
+	key.ISBN, key.ShelfMark = deref(b.ISBN), deref(b.ShelfMark)
+	return key
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// means reports whether a row with one key may mean a book with the other: they have one name, and one ISBN or one author,
+// and no other ISBN (another edition) or shelf mark (another copy).
+func (k BookKey) means(other BookKey) bool {
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	return k.Name == other.Name && (k.Author == other.Author || k.ISBN != "" && k.ISBN == other.ISBN) &&
+		!differ(k.ISBN, other.ISBN) && !differ(k.ShelfMark, other.ShelfMark)
+}
+
+// KeyedBook is a book with its key.
+type KeyedBook struct {
+	*Book
+	Of BookKey
+}
+
+// MeetAgain returns the books among others that a row with a key may mean: one, unless several have its key and nothing
+// tells them apart: the ISBN, the shelf mark, the spelling, or all other values but the genre.
+func MeetAgain(row *Book, key BookKey, others []KeyedBook) (met []*Book) {
+	all := slices.DeleteFunc(slices.Clone(others), func(other KeyedBook) bool { return !key.means(other.Of) })
+	for _, isCloser := range []func(KeyedBook) bool{
+		func(other KeyedBook) bool { return key.ISBN == other.Of.ISBN },
+		func(other KeyedBook) bool { return key.ShelfMark == other.Of.ShelfMark },
+		func(other KeyedBook) bool { return row.Name == other.Name && row.Author == other.Author },
+	} {
+		if closer := slices.DeleteFunc(slices.Clone(all), func(other KeyedBook) bool { return !isCloser(other) }); len(closer) > 0 {
+			all = closer
+		}
+	}
+	for _, other := range all {
+		like := *row
+		if like.GenreID = other.GenreID; like.SameContent(other.Book) {
+			return []*Book{other.Book}
+		}
+		met = append(met, other.Book)
+	}
+	return met
+}
+
+// AmbiguousBook is the error message for a row that may mean several books.
+func AmbiguousBook(n int) string {
+	return fmt.Sprintf("%d books match: give the ISBN or the shelf mark that tells them apart.", n)
+}
 
 // ImportResult counts the rows of an import by result.
 type ImportResult struct {

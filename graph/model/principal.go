@@ -215,6 +215,20 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
+type stillValidKey struct{}
+
+// WithStillValid returns a context for work that lasts, such as a stream. stillValid reports whether the principal's
+// session or token has not ended since.
+func WithStillValid(ctx context.Context, stillValid func(context.Context) bool) context.Context {
+	return context.WithValue(ctx, stillValidKey{}, stillValid)
+}
+
+// StillValid returns the function of WithStillValid, or nil for a principal that counts until it expires.
+func StillValid(ctx context.Context) func(context.Context) bool {
+	stillValid, _ := ctx.Value(stillValidKey{}).(func(context.Context) bool)
+	return stillValid
+}
+
 // WithTokenError returns a context with the error of a refused token.
 func WithTokenError(ctx context.Context, err *TokenError) context.Context {
 	return context.WithValue(ctx, principalKey{}, err)

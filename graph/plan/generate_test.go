@@ -203,7 +203,7 @@ func (g *generator) given(a *ast.ArgumentDefinition, before string) bool {
 		// A cursor of one ordering is refused by another.
 		foreign := a.Name != "filter" && (strings.Contains(before, "after: ") || strings.Contains(before, "before: "))
 		return g.chance(15) && !(foreign && g.chance(90))
-	case "bounds", "by", "id", "nodeId", "nodeIds":
+	case "bounds", "by", "id", "isbn", "nodeId", "nodeIds":
 		return true
 	}
 	if a.Type.NonNull {
@@ -245,6 +245,10 @@ func (g *generator) value(f *ast.FieldDefinition, a *ast.ArgumentDefinition) (li
 	case "id":
 		n := g.r.IntN(12)
 		return fmt.Sprint(n), "ID!", fmt.Sprint(n)
+	case "isbn":
+		numbers := []string{"9783161484100", "0-306-40615-2", "", "1"} // the last ones are refused
+		number := numbers[g.r.IntN(len(numbers))]
+		return fmt.Sprintf("%q", number), "String!", number
 	case "nodeId":
 		id := g.nodeID()
 		return fmt.Sprintf("%q", id), "ID!", id

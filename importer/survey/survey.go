@@ -24,8 +24,11 @@ const (
 func NamePoints(name, field string) int {
 	parts := split(name)
 	found := words[field].count(parts)
+	isFurther := func(other string) bool {
+		return other != field && model.ImportField(other).Is(model.OnInclude) && words[other].count(parts) > 0
+	}
 	switch {
-	case words[other].count(parts) > 0:
+	case words[other].count(parts) > 0, slices.ContainsFunc(model.ImportFields, isFurther):
 		return -1
 	case found == 0 && words[vague].count(parts) > 0:
 		if model.ImportField(field).Kind == model.KindText {
@@ -128,11 +131,11 @@ type Profile struct {
 	Filled int      // cells with a value
 	First  []string // the first values, different ones
 
-	dates, years, whole, amounts, money, decimals, codes, marks, persons int
-	distinct                                                             map[string]bool
-	letters, last                                                        int
-	numbers                                                              []int // of whole
-	isCounting                                                           bool  // whole numbers that count up by 1
+	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons int
+	distinct                                                                    map[string]bool
+	letters, last                                                               int
+	numbers                                                                     []int // of whole
+	isCounting                                                                  bool  // whole numbers that count up by 1
 }
 
 const (
@@ -169,6 +172,9 @@ func (p *Profile) Add(cell string, lastYear int) {
 	p.distinct[cell] = true
 	if isLong {
 		return
+	}
+	if _, ok := value.ParseISBN(cell); ok || value.IsRounded(cell) {
+		p.isbns++
 	}
 	if code.MatchString(cell) {
 		p.codes++
@@ -226,6 +232,8 @@ func (p *Profile) Refutes(field string) bool {
 		readable = p.whole
 	case "price":
 		readable = p.amounts
+	case "isbn":
+		readable = p.isbns
 	}
 	return 5*readable < p.Filled
 }
@@ -237,7 +245,12 @@ func (p *Profile) Points(field string) int {
 	if p.Filled == 0 {
 		return 0
 	}
-	if share(p.codes) >= 5 || share(p.marks) >= 8 {
+	switch {
+	case field == "isbn":
+		return share(p.isbns) - 5
+	case field == "shelf_mark":
+		return 1
+	case share(p.codes) >= 5, share(p.marks) >= 8:
 		return -1
 	}
 	counts := p.isCounting && p.whole > 2

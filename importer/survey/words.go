@@ -56,6 +56,17 @@ var words = map[string]wordList{
 		简介* 簡介* 内容* 內容* 描述* 摘要* 概要* あらすじ* 紹介* 소개* 설명* 줄거리* เรื่องย่อ* คำอธิบาย
 		وصف* الوصف* ملخص* الملخص* نبذة* توضیح* خلاصه* תיאור* תקציר* विवरण* सारांश* বিবরণ* விவரம்* வివరణ*
 	`),
+	"isbn": newWordList(`isbn*`),
+	"publisher": newWordList(`
+		publisher* kirjastus* leidykl* izdevn* utgefandi издавач* verlag* nakladnik* uitgeverij* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
+		出版社* 出版者* 发行商 出版商* 出版元 출판사* 발행처 สำนักพิมพ์* ناشر* الناشر* מוציא* प्रकाशक* প্রকাশক প্রকাশকের প্রকাশনী* প্রকাশনা* பதிப்பக* ప్రచురణ*
+	`),
+	"language": newWordList(`
+		language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil* bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
+	`),
+	"shelf_mark": newWordList(`
+		signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
+	`),
 	vague: newWordList(`
 		edition* auflage* edicion edicao edizione* editie* upplaga* painos* kiadvany* wydanie wydania izdaja izdanje izdanja vydanie
 		издание הוצאה baski cover* capa couverture* portada* 版次* quantit* cantidad* ilosc* kolicin* menge* qty 数量* 數量*
@@ -63,11 +74,8 @@ var words = map[string]wordList{
 	// A column of another thing is never taken for a field by its other words or its cells.
 	other: newWordList(`
 		untertitel subtitl* sottotitolo sous soustitre ondertitel originaltitel inv invt nr no lp stt mediennr* inventar* inventur* leltari* tombo
-		id ids uuid guid key lp isbn* issn* ean* asin* oclc* lccn* doi upc barcode* sku gtin* signature signatur* shelfmark callno* callnumber dewey* ddc lcc udk udc
+		id ids uuid guid key lp issn* ean* asin* oclc* lccn* doi upc barcode* sku gtin* dewey* ddc lcc udk udc
 		url uri link* href website* web image* img foto* photo* picture* thumbnail* obrazek* slika* bild* 
-		publisher* kirjastus* leidykl* izdevn* utgefandi издавач* verlag* nakladnik* uitgeverij* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
-		出版社* 出版者* 发行商 出版商* 出版元 출판사* 발행처 สำนักพิมพ์* ناشر* الناشر* מוציא* प्रकाशक* প্রকাশক প্রকাশকের প্রকাশনী* প্রকাশনা* பதிப்பக* ప్రచురణ*
-		language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil* bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
 		serie* series* reihe* collection* coleccion* colecao* collana* reeks* rada edice seria* sorozat* sarja* cyklus* dizi* seri 丛书* 叢書* シリーズ* 시리즈*
 		translator* ubersetz* traduct* tradut* tradutt* vertaler* oversett* oversaett* oversatt* preklad* prevaj* prevod* prijevod* tlumacz* kaantaja* fordit* перевод* cevir* penerjemah* 译者* 譯者* 訳者* 번역* 옮긴이 مترجم* المترجم* תרגום* מתרגם*
 		illustrat* ilustra* narrator* reader* publishers countr* pais* paese pays land drzava* zeme* kraj* ulke* 国家* 国籍* nationalit* gender* sex born birth* geburt* sterbe* death* died geboren* birthday

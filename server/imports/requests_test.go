@@ -210,7 +210,7 @@ func TestImportReport(t *testing.T) {
 	book := excelize.NewFile()
 	defer book.Close()
 	for sheet, rows := range map[string][][]any{
-		"Sheet1": {{"My books"}, {"Title", "Pages", "Year", "Author", "Betr.", "Genre", "Shelf"}, {"A", 1, 2000, "X", 1.5, "G", "S"}, {"B", nil, 1999, "Y", 2.5, "G", "S"}, {"C", 0.5, 1999, "Z", 3.5, "G", "S"}},
+		"Sheet1": {{"My books"}, {"Title", "Pages", "Year", "Author", "Betr.", "Genre", "Colour"}, {"A", 1, 2000, "X", 1.5, "G", "S"}, {"B", nil, 1999, "Y", 2.5, "G", "S"}, {"C", 0.5, 1999, "Z", 3.5, "G", "S"}},
 		"Other":  {{"Note"}, {"x"}},
 	} {
 		_, err := book.NewSheet(sheet)
@@ -226,7 +226,7 @@ func TestImportReport(t *testing.T) {
 		t.Fatalf("%+v", asked)
 	}
 	got := fmt.Sprint(asked.Question.Candidates, asked.Unused, asked.Sheets, asked.Columns[1])
-	if want := "[{price Betr. [1.5 2.5 3.5]}] [Betr. Shelf] {[Sheet1] [Other]} {pages Pages 1}"; got != want {
+	if want := "[{price Betr. [1.5 2.5 3.5]}] [Betr. Colour] {[Sheet1] [Other]} {pages Pages 1}"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	done := sendFile(t, c, "dry_run=true&map=price%3DBetr.&default=category%3DC", file.String())

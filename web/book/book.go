@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/isbn"
 	"library-catalogue/web/view"
 )
 
@@ -81,6 +82,25 @@ func (p Pages) one(r *http.Request, query string) (response bookResponse, playgr
 		err = missingBook(id)
 	}
 	return response, playground, err
+}
+
+// ISBN redirects to the book with the ISBN in the path, to the list of its copies, or to the form for a new book.
+func (p Pages) ISBN(r *http.Request) (*view.Page, error) {
+	digits, ok := isbn.Parse(r.PathValue("isbn"))
+	if !ok {
+		return nil, model.Errorf(model.NotFound, "%s is not an ISBN. An ISBN has 10 or 13 digits, and the last one checks the others.", r.PathValue("isbn"))
+	}
+	var response struct{ BooksByIsbn []struct{ ID string } }
+	if _, err := p.Execute(r, "isbn", view.Variables{"isbn": digits}, &response); err != nil {
+		return nil, err
+	}
+	switch books := response.BooksByIsbn; len(books) {
+	case 0:
+		return nil, view.RedirectError("/books/new?isbn=" + digits)
+	case 1:
+		return nil, view.RedirectError("/books/" + books[0].ID)
+	}
+	return nil, view.RedirectError("/?q=" + digits)
 }
 
 // Book returns the page of a book.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/lang"
 	"library-catalogue/web/view"
 )
 
@@ -68,6 +69,9 @@ func (f bookField) Words() string {
 	case model.KindInt:
 		n, _ := strconv.Atoi(f.Value) // at has formatted it
 		return view.Number(n)
+	}
+	if f.Name == "language" {
+		return lang.Name(f.Value)
 	}
 	return f.Value
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/isbn"
 	"library-catalogue/web/view"
 )
 
@@ -51,7 +52,10 @@ func (p Pages) New(r *http.Request) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &formView{New: true, Book: &wholeBook{}, Groups: response.groups()}
+	data := &formView{New: true, Book: &wholeBook{values: map[string]any{}}, Groups: response.groups()}
+	if digits, ok := isbn.Parse(r.URL.Query().Get("isbn")); ok {
+		data.Book.values["isbn"] = digits
+	}
 	return &view.Page{Name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: data}, nil
 }
 

@@ -15,6 +15,16 @@ func (b *wholeBook) Names() []author.Person { return author.Parse(b.Author) }
 // Known returns the day of publication, or its year if no more is known.
 func (b *wholeBook) Known() string { return view.KnownDate(b.PublishedAt) }
 
+// ISBN, Publisher and Language return the value of the field, or "".
+func (b *wholeBook) ISBN() string      { return b.text("isbn") }
+func (b *wholeBook) Publisher() string { return b.text("publisher") }
+func (b *wholeBook) Language() string  { return b.text("language") }
+
+func (b *wholeBook) text(field string) string {
+	text, _ := b.values[field].(string)
+	return text
+}
+
 // SlashedDate returns Known like 1937/09/21.
 func (b *wholeBook) SlashedDate() string { return strings.ReplaceAll(b.Known(), "-", "/") }
 
@@ -38,6 +48,14 @@ func (b *wholeBook) LinkedData() map[string]any {
 	if b.Description != nil {
 		data["description"] = *b.Description
 	}
+	for name, text := range map[string]string{"isbn": b.ISBN(), "inLanguage": b.Language()} {
+		if text != "" {
+			data[name] = text
+		}
+	}
+	if b.Publisher() != "" {
+		data["publisher"] = map[string]string{"@type": "Organization", "name": b.Publisher()}
+	}
 	if b.PublicURL != "" {
 		data["url"] = b.PublicURL + "/books/" + b.ID
 	}
@@ -49,6 +67,11 @@ func (b *wholeBook) ContextObject() string {
 	values := url.Values{
 		"ctx_ver": {"Z39.88-2004"}, "rft_val_fmt": {"info:ofi/fmt:kev:mtx:book"}, "rft.genre": {"book"},
 		"rft.btitle": {b.Name}, "rft.date": {b.Known()},
+	}
+	for name, text := range map[string]string{"rft.isbn": b.ISBN(), "rft.pub": b.Publisher(), "rft.language": b.Language()} {
+		if text != "" {
+			values.Set(name, text)
+		}
 	}
 	for _, name := range b.Names() {
 		values.Add("rft.au", name.Inverted())

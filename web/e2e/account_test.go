@@ -16,6 +16,12 @@ import (
 
 const password = "a long enough one"
 
+// startAccounts is start with accounts.
+func startAccounts(t *testing.T) *service {
+	t.Helper()
+	return start(t, "--accounts=on")
+}
+
 // invite returns the path of the link of a new account.
 func (s *service) invite(t *testing.T, name, role string) string {
 	t.Helper()
@@ -55,7 +61,7 @@ func (b *browser) tab() *browser {
 
 // TestInvitation uses a link once, says what is too weak before it is sent, and gives password managers their fields.
 func TestInvitation(t *testing.T) {
-	s := start(t)
+	s := startAccounts(t)
 	b := open(t, s)
 	link := s.invite(t, "ada", "editor")
 	b.do("a weak password", b.goTo(link), until(`document.activeElement.id === "password"`), until(`location.hash === "" && !document.querySelector("[data-first]")`),
@@ -95,7 +101,7 @@ func TestFirstMinute(t *testing.T) {
 
 // TestTabs signs in and out in one tab, which the other shows.
 func TestTabs(t *testing.T) {
-	s := start(t)
+	s := startAccounts(t)
 	b := open(t, s)
 	b.do("an account", b.welcome(s.invite(t, "ada", "editor")), signOut)
 	other := b.tab()
@@ -108,7 +114,7 @@ func TestTabs(t *testing.T) {
 
 // TestLostSession ends the session while a book is edited: what was typed is still there, and is saved after a login.
 func TestLostSession(t *testing.T) {
-	s := start(t)
+	s := startAccounts(t)
 	b := open(t, s)
 	b.do("an account", b.welcome(s.invite(t, "ada", "editor")))
 	b.do("typed", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "Typed before"))
@@ -124,7 +130,7 @@ func TestLostSession(t *testing.T) {
 
 // TestOwnAccount makes and revokes a token, and ends another session.
 func TestOwnAccount(t *testing.T) {
-	s := start(t)
+	s := startAccounts(t)
 	b := open(t, s)
 	b.do("an account", b.welcome(s.invite(t, "ada", "editor")))
 	other := open(t, s)
@@ -140,7 +146,7 @@ func TestOwnAccount(t *testing.T) {
 
 // TestPeople invites a reader, who may not write, makes an editor of them, and disables them.
 func TestPeople(t *testing.T) {
-	s := start(t)
+	s := startAccounts(t)
 	b := open(t, s)
 	b.do("an admin", b.welcome(s.invite(t, "ada", "admin")))
 	b.do("an invitation", b.goTo("/admin"), until(`customElements.get("welcome-form")`), write("#name", "eve"), click("[action='/accounts'] .main"), until(`document.querySelector("#secret").value.includes("/welcome#")`))
@@ -149,8 +155,8 @@ func TestPeople(t *testing.T) {
 	eve := open(t, s)
 	eve.do("a reader", eve.welcome(link), eve.goTo("/books/1"), until(`document.querySelector(".account") && !document.querySelector("[data-edit], delete-button")`),
 		eve.goTo("/books/new"), until(`document.querySelector(".lead").textContent.includes("can only read")`), eve.goTo("/admin"), until(`document.querySelector(".lead").textContent.includes("for admins")`))
-	b.do("an editor", click("dialog .button:not(.main)"), until(`!document.querySelector("dialog") && document.querySelector("[aria-label='Set the role of eve']")`), run(`[...document.querySelectorAll(".role")].at(-1).querySelector("select").value = "editor"`),
-		click("[aria-label='Set the role of eve']"), until(`[...document.querySelectorAll(".role select")].at(-1).value === "editor" && document.readyState === "complete"`))
+	b.do("an editor", click("dialog .button:not(.main)"), until(`!document.querySelector("dialog") && document.querySelector("[aria-label='Set role of eve']")`), run(`[...document.querySelectorAll(".role")].at(-1).querySelector("select").value = "editor"`),
+		click("[aria-label='Set role of eve']"), until(`[...document.querySelectorAll(".role select")].at(-1).value === "editor" && document.readyState === "complete"`))
 	eve.do("may write", eve.signIn("eve"), eve.goTo("/books/1"), until(`document.querySelector("[data-edit]").checkVisibility()`))
 	b.do("disabled", click("[aria-label='Disable eve']"), until(`document.querySelector("[aria-label='Enable eve']")`))
 	eve.do("out", eve.goTo("/"), until(`document.querySelector("[data-sign-in]")`))

@@ -68,11 +68,11 @@ func startForm(t *testing.T) *service {
 	return startFresh(t, "--no-playground-cdn")
 }
 
-// start runs the binary until the test ends.
+// start runs the binary without accounts until the test ends.
 func start(t *testing.T, flags ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
-	command := exec.Command(binary(t), append([]string{"serve", "--addr=127.0.0.1:0"}, flags...)...)
+	command := exec.Command(binary(t), append([]string{"serve", "--addr=127.0.0.1:0", "--accounts=off"}, flags...)...)
 	command.Dir = dir
 	out, err := command.StdoutPipe()
 	must(t, err)

@@ -155,14 +155,26 @@ func TestImportReading(t *testing.T) {
 	b := openImport(t)
 	b.do("an encoding", drop("e.csv", "name,pages,published_at,author,price,genre,category\n\xca,1,2000-01-01,X,1,G,C\n"),
 		reply("encoding", "Another encoding", "Windows-1251"), press("Check again"), figure("new", "1"), until(`document.querySelector("[data-result]").textContent.includes("К")`))
+	b.do("again without an answer", drop("e.csv", "name,pages,published_at,author,price,genre,category\n\xca,1,2000-01-01,X,1,G,C\n"), until("document.querySelector('fieldset')"),
+		run(`document.querySelector("details").open = true`), put("#read-encoding", "KOI8-R"), press("Read again"), figure("new", "1"), until(`document.querySelector("[data-result]").textContent.includes("й")`))
 	b.do("the first row", drop("n.csv", "A One,B Two,100,12.50,2001\nC One,D Two,100,12.50,2001\n"),
 		reply("looks like a book", "The first row is a book", ""), reply("Which column is Name?", "#1: A One; C One", ""), reply("Which column is Author?", "#2: ", ""),
 		reply("Which column is Pages?", "#3: ", ""), reply("Which column is Price?", "#4: ", ""), reply("Which column is Published?", "#5: ", ""),
 		reply("Which column is Genre?", "A value for all", "G"), reply("Which column is Category?", "A value for all", "C"), press("Check again"), figure("new", "2"))
-	b.do("no header after all", run(`document.querySelector("details").open = true`), put("#read-header_row", "1"), put("#read-no_header", ""), press("Check again"),
+	b.do("no header after all", run(`document.querySelector("details").open = true`), put("#read-header_row", "1"), put("#read-no_header", ""), press("Read again"),
 		until(legends+` === "" && document.querySelector(".figures")`), figure("new", "1"))
 	b.do("a joined column", drop("j.csv", "Title,First Name,Last Name,Pages,Year,Price,Genre,Category\nA,Ann,One,1,2000,1,G,C\nB,Bob,Two,1,2000,1,G,C\n"),
 		figure("new", "2"), run(`document.querySelector(".figures").remove()`), press("Check again"), figure("new", "2"), until(`document.querySelector("[data-result]").textContent.includes("Ann One")`))
+}
+
+// TestImportWords: what is wrong with a row is said in the words of the page.
+func TestImportWords(t *testing.T) {
+	b := openImport(t)
+	b.do("wrong dates", drop("books.csv", "Title,author,pages,Year,price,genre,category\nA,B,1,2005-02-30,1,G,C\nB,B,1,,1,G,C\nC,B,1,2005,1,G,C\n"), figure("rejected", "2"))
+	for _, row := range []string{"Line 2,Year,2005-02-30,The Published field must be a valid date.,Write a day that exists, like 1982-06-30.",
+		"Line 3,Year,,The Published field is required.,Fill it in, or give a default for Published."} {
+		b.do(row, until(fmt.Sprintf(`[...document.querySelectorAll("section tr")].some((r) => [...r.cells].map((c) => c.textContent).join() === %q)`, row)))
+	}
 }
 
 // TestImportLeftOut leaves a column out that was guessed.

@@ -9,6 +9,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
+	"library-catalogue/graph/model/isbn"
 	"library-catalogue/web/view"
 )
 
@@ -93,6 +94,9 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	notes = append(notes, missing("category", l.Categories, response.Categories.Nodes)...)
 	notes = append(notes, missing("genre", l.Genres, response.Genres.Nodes)...)
 	books := response.Books
+	if _, ok := isbn.Parse(l.Search); ok && books.TotalCount == 1 { // a scanner has typed it
+		return nil, view.RedirectError("/books/" + books.Nodes[0].ID)
+	}
 	data := &booksView{
 		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes, Query: playground,
 		Average: books.Aggregate.Price.Avg,
@@ -194,7 +198,8 @@ const maxAlternatives = 2
 func shortCorrection(correction string, rows []*row) string {
 	found := map[string]int{}
 	for _, row := range rows {
-		for _, word := range collate.Words(row.Name + " " + row.Author) {
+		words, joined := collate.Entries(row.Name + " " + row.Author)
+		for _, word := range slices.Concat(words, joined) {
 			found[word]++
 		}
 	}

@@ -39,21 +39,36 @@ type textPart struct {
 	Hit  bool
 }
 
-// word matches a word with its accents and apostrophes.
-var word = regexp.MustCompile(`[\pL\p{Nd}\pM'’]+`)
+// word matches a word with its accents and apostrophes; chain matches words that hyphens join.
+var (
+	word  = regexp.MustCompile(letters)
+	chain = regexp.MustCompile(letters + `(?:[-‐]` + letters + `)*`)
+)
+
+const letters = `[\pL\p{Nd}\pM\p{Cf}'’]+`
 
 // hits splits a text at the words that begin with a word of the search.
 func hits(text, search string) (parts []textPart) {
-	begins := strings.Fields(collate.Fold(search))
-	end := 0 // end of the last part
+	begins := collate.Words(search)
 	if len(begins) == 0 {
 		return []textPart{{Text: text}}
 	}
-	for _, at := range word.FindAllStringIndex(text, -1) {
-		folded := collate.Fold(text[at[0]:at[1]])
-		if slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(folded, begin) }) {
-			parts = append(parts, textPart{text[end:at[0]], false}, textPart{text[at[0]:at[1]], true})
-			end = at[1]
+	end := 0 // end of the last part
+	mark := func(from, to int) bool {
+		folded := strings.Join(collate.Words(text[from:to]), "")
+		if !slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(folded, begin) }) {
+			return false
+		}
+		parts = append(parts, textPart{text[end:from], false}, textPart{text[from:to], true})
+		end = to
+		return true
+	}
+	for _, at := range chain.FindAllStringIndex(text, -1) {
+		if mark(at[0], at[1]) {
+			continue
+		}
+		for _, in := range word.FindAllStringIndex(text[at[0]:at[1]], -1) {
+			mark(at[0]+in[0], at[0]+in[1])
 		}
 	}
 	return append(parts, textPart{text[end:], false})

@@ -1,5 +1,6 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, newKey, GraphQLError, leaving, known } from './token.js';
+import { request, newKey, GraphQLError, leaving } from './token.js';
+import { inWords, known } from './words.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
@@ -175,7 +176,7 @@ class BookForm extends HTMLElement {
 
   // fail shows why a save failed.
   fail(error) {
-    this.note(error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
+    this.note(error instanceof GraphQLError ? inWords(error.message) : 'The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
   }
 
   // newGenre returns the new genre as GraphQL input. Its category is an existing one if the name is.
@@ -262,13 +263,13 @@ class BookForm extends HTMLElement {
     for (const { field, message } of problems) {
       const name = field.split('.').at(-1).replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
       const input = this.form.elements[name] ?? (field.includes('category') ? this.form.elements.newCategory : this.form.elements.newGenre);
-      if (!input) { links.push(document.createTextNode(message)); continue; }
+      if (!input) { links.push(document.createTextNode(inWords(message))); continue; }
       const place = input.closest('.field');
       if (place.classList.contains('wrong')) continue;
       const text = document.createElement('p');
       text.className = 'wrong-text';
       text.id = `${input.name}-wrong`;
-      text.textContent = input.name === 'genreId' ? 'Choose a genre' : message;
+      text.textContent = input.name === 'genreId' ? 'Choose a genre' : inWords(message);
       place.classList.add('wrong');
       place.append(text);
       input.setAttribute('aria-invalid', 'true');

@@ -1,6 +1,7 @@
 // The import page. /api/imports checks and imports a file in the background.
 import { account } from './account.js';
-import { token, holder, authorization, ask, newKey, inWords, known } from './token.js';
+import { token, holder, authorization, ask, newKey } from './token.js';
+import { inWords, known } from './words.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
@@ -183,13 +184,13 @@ class BookImport extends HTMLElement {
   // form shows the questions, the columns of the fields that they are not about, and how the file is read.
   form(state) {
     const asked = state.questions.flatMap(({ fields }) => fields);
-    const check = () => element('p', { className: 'buttons' }, element('button', { className: `button${asked.length || state.questions.length ? ' main' : ''}` }, 'Check again'));
+    const check = (className) => element('p', { className: 'buttons' }, element('button', { className }, 'Check again'));
     const form = element('form', { className: 'reading' }, ...state.questions.flatMap((question) => question.parameter === 'map' ? question.fields.map((field) => this.columnQuestion(state, question, field)) : this.question(question)));
-    if (state.questions.length) form.append(check());
+    if (state.questions.length) form.append(check('button main'));
     if (state.header.length) form.append(...this.mapping(state, this.fields.filter((field) => !asked.includes(field))));
     if (state.unused.length) form.append(element('p', { className: 'soft' }, `Not used: ${state.unused.map((name) => name || '(no name)').join(', ')}`));
-    form.append(this.reading(state), check());
-    if (state.questions.length) form.lastChild.remove();
+    if (state.header.length && !state.questions.length) form.append(check('button'));
+    form.append(this.reading(state));
     form.addEventListener('input', ({ target }) => {
       const row = target.closest('.choice-row'); // a choice with a control of its own
       if (row && target.type !== 'radio') row.querySelector('[type=radio]').checked = true;
@@ -303,7 +304,7 @@ class BookImport extends HTMLElement {
       select.dataset.found = chosen;
       select.dataset.field = field;
       const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${known(value)} (${count(rows, 'row')})`)];
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${(known(value) || 'left out')} (${count(rows, 'row')})`)];
       if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
       return [word, select, value, reading.join('; ')];
     });
@@ -323,7 +324,8 @@ class BookImport extends HTMLElement {
       choose('format', 'Format', [['csv', 'CSV'], ['json', 'JSON'], ['xlsx', 'Spreadsheet']]),
       choose('dates', 'Dates', [['dmy', 'Day first'], ['mdy', 'Month first'], ['iso', 'Year first']]),
       choose('decimal', '85.000 in prices', [['comma', 'Is 85000'], ['point', 'Is 85']]),
-      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['reject', 'Skip the book']])));
+      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['reject', 'Skip the book']])),
+      element('p', { className: 'buttons' }, element('button', { className: 'button', formNoValidate: true }, 'Read again'))); // also without answers
     box.dataset.reading = '';
     return box;
   }
@@ -346,7 +348,7 @@ class BookImport extends HTMLElement {
         continue;
       }
       set(work.defaults, field, kind === 'value' && value);
-      if (kind === 'column') work.columns[field] = value;
+      if (kind === 'column' && value) work.columns[field] = value;
       else if (kind === 'none' && field !== 'category' && this.optional.includes(field)) work.columns[field] = '';
       else if (!work.state.columns.some((column) => column.field === field && column.column)) delete work.columns[field];
     }

@@ -13,8 +13,14 @@ import (
 // Appender appends a book with its genre and category as a record of a file.
 type Appender func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte
 
-// fields are the fields of the book; the names of its genre and category follow them.
-var fields = slices.DeleteFunc(slices.Clone(model.BookFields), func(f model.RowField[model.Book]) bool { return !f.Is(model.InFile) })
+// fields are the fields of the book. The names of its genre and category follow them, and then the further ones.
+var fields, further = fieldsOf(model.InFile), fieldsOf(model.InFile | model.OnInclude)
+
+func fieldsOf(use model.Use) []model.RowField[model.Book] {
+	return slices.DeleteFunc(slices.Clone(model.BookFields), func(f model.RowField[model.Book]) bool {
+		return f.Use&(model.InFile|model.OnInclude) != use
+	})
+}
 
 // Header returns the first record of CSV. For a spreadsheet it begins with a byte order mark, by which Excel
 // recognises UTF-8.
@@ -38,6 +44,9 @@ func CSV(forSpreadsheet bool) Appender {
 			cells = append(cells, f.Text(b))
 		}
 		cells = append(cells, g.Name, c.Name)
+		for _, f := range further {
+			cells = append(cells, f.Text(b))
+		}
 		for i, cell := range cells {
 			if forSpreadsheet && isFormula(cell) {
 				cells[i] = "'" + cell
@@ -63,14 +72,21 @@ func isFormula(cell string) bool {
 
 // AppendJSON appends a book as a JSON object.
 func AppendJSON(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
-	dst = append(dst, '{')
+	dst = append(appendFields(append(dst, '{'), b, fields), `"genre":`...)
+	dst = append(model.AppendString(dst, g.Name), `,"category":`...)
+	dst = append(model.AppendString(dst, c.Name), ',')
+	dst = appendFields(dst, b, further)
+	dst[len(dst)-1] = '}' // replaces the last comma
+	return dst
+}
+
+// appendFields appends fields, each with a comma.
+func appendFields(dst []byte, b *model.Book, fields []model.RowField[model.Book]) []byte {
 	for _, f := range fields {
 		dst = append(append(append(dst, '"'), f.Key...), `":`...)
 		dst = append(f.AppendREST(dst, b), ',')
 	}
-	dst = model.AppendString(append(dst, `"genre":`...), g.Name)
-	dst = model.AppendString(append(dst, `,"category":`...), c.Name)
-	return append(dst, '}')
+	return dst
 }
 
 // AppendJSONLine appends a book as a line of JSON Lines.

@@ -68,8 +68,13 @@ func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) 
 		dst = fmt.Appendf(dst, "  month = %s,\n", strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]))
 	}
 	dst = fmt.Appendf(dst, "  pagetotal = {%d},\n  keywords = {%s}", b.Pages, latex(g.Name))
-	if b.Description != nil {
-		dst = fmt.Appendf(dst, ",\n  abstract = {%s}", latex(*b.Description))
+	for _, f := range []struct {
+		name string
+		text *string
+	}{{"isbn", b.ISBN}, {"publisher", b.Publisher}, {"language", b.Language}, {"library", b.ShelfMark}, {"abstract", b.Description}} {
+		if f.text != nil {
+			dst = fmt.Appendf(dst, ",\n  %s = {%s}", f.name, latex(*f.text))
+		}
 	}
 	return append(dst, "\n}\n\n"...)
 }
@@ -113,8 +118,13 @@ func appendRIS(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 	}
 	line("SP", strconv.Itoa(b.Pages))
 	line("KW", oneLine(g.Name))
-	if b.Description != nil {
-		line("AB", oneLine(*b.Description))
+	for _, f := range []struct {
+		tag  string
+		text *string
+	}{{"SN", b.ISBN}, {"PB", b.Publisher}, {"LA", b.Language}, {"CN", b.ShelfMark}, {"AB", b.Description}} {
+		if f.text != nil {
+			line(f.tag, oneLine(*f.text))
+		}
 	}
 	line("ER", "")
 	return dst
@@ -142,17 +152,21 @@ func appendCSL(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 		issued = issued[:1]
 	}
 	item, err := json.Marshal(struct {
-		ID       string             `json:"id"`
-		Type     string             `json:"type"`
-		Title    string             `json:"title"`
-		Author   []agent            `json:"author,omitempty"`
-		Issued   map[string][][]int `json:"issued"`
-		Pages    int                `json:"number-of-pages"`
-		Keyword  string             `json:"keyword"`
-		Abstract *string            `json:"abstract,omitempty"`
+		ID         string             `json:"id"`
+		Type       string             `json:"type"`
+		Title      string             `json:"title"`
+		Author     []agent            `json:"author,omitempty"`
+		Issued     map[string][][]int `json:"issued"`
+		Pages      int                `json:"number-of-pages"`
+		Keyword    string             `json:"keyword"`
+		ISBN       *string            `json:"ISBN,omitempty"`
+		Publisher  *string            `json:"publisher,omitempty"`
+		Language   *string            `json:"language,omitempty"`
+		CallNumber *string            `json:"call-number,omitempty"`
+		Abstract   *string            `json:"abstract,omitempty"`
 	}{
 		key(b), "book", b.Name, authors, map[string][][]int{"date-parts": {issued}},
-		b.Pages, g.Name, b.Description,
+		b.Pages, g.Name, b.ISBN, b.Publisher, b.Language, b.ShelfMark, b.Description,
 	})
 	if err != nil {
 		panic(err) // all these types can be encoded

@@ -2,6 +2,7 @@ package citation
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,18 @@ func TestEncoders(t *testing.T) {
 	} {
 		if got, _ := json.Marshal(items[0][field]); string(got) != want {
 			t.Errorf("%s: %s, want %s", field, got, want)
+		}
+	}
+	full := new(*book)
+	full.ISBN, full.Publisher, full.Language, full.ShelfMark = new("9783161484100"), new("R & D"), new("de"), new("A 1")
+	for name, want := range map[string]string{
+		"bibtex": "keywords = {R\\&D},\n  isbn = {9783161484100},\n  publisher = {R \\& D},\n  language = {de},\n  library = {A 1},\n  abstract",
+		"ris":    "KW  - R&D\r\nSN  - 9783161484100\r\nPB  - R & D\r\nLA  - de\r\nCN  - A 1\r\nAB",
+		"csl":    `"ISBN":"9783161484100","publisher":"R \u0026 D","language":"de","call-number":"A 1","abstract"`,
+	} {
+		i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
+		if got := string(Formats[i].Append(nil, full, &model.Genre{Name: "R&D"}, nil)); !strings.Contains(got, want) {
+			t.Errorf("%s has not %s", got, want)
 		}
 	}
 	book.PublishedAt = model.Date{Year: 1957, Month: 1, Day: 1}

@@ -111,6 +111,17 @@ var letters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ŧ': "t",
 }
 
+// FoldsAlike reports whether s has a folded form that is part of the folded form of each text that contains s. Marks and
+// Korean letters at its ends may be sorted or composed with those next to them.
+func FoldsAlike(s string) bool {
+	folded := Fold(s)
+	first, _ := utf8.DecodeRuneInString(folded)
+	last, _ := utf8.DecodeLastRuneInString(folded)
+	return folded != "" && !slices.ContainsFunc([]rune{first, last}, func(r rune) bool {
+		return r >= 0x1100 && r <= 0x11FF || unicode.Is(combining, r)
+	})
+}
+
 // common are the folded forms of Latin, Greek, Cyrillic, Hebrew and Arabic letters, because looking one up takes a
 // tenth of the time.
 var common = sync.OnceValue(func() []string {

@@ -1,0 +1,26 @@
+package lang_test
+
+import (
+	"testing"
+
+	"library-catalogue/graph/model/lang"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"en": "en", "EN": "en", "eng": "en", "ger": "de", "deu": "de", "fre": "fr", "slo": "sk", "en-gb": "en-GB", "zh_Hant": "zh-Hant", "iw": "he",
+		"English": "en", "german": "de", "Deutsch": "de", "français": "fr", "FRANCAIS": "fr", "slovenščina": "sl", "日本語": "ja", "русский": "ru",
+		"British English": "en-GB", "mul": "mul", "grc": "grc",
+		"": "", "xx": "", "und": "", "English; French": "", "klingonese": "", "e": "", "1": "",
+	} {
+		if got, ok := lang.Parse(text); got != want || ok != (want != "") {
+			t.Errorf("Parse(%q) = %q, %v, want %q", text, got, ok, want)
+		}
+	}
+	for tag, want := range map[string]string{"de": "German", "en-GB": "British English", "zh-Hant": "Traditional Chinese", "qqq": "qqq"} {
+		if got := lang.Name(tag); got != want {
+			t.Errorf("Name(%q) = %q, want %q", tag, got, want)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package value
+
+import (
+	"regexp"
+	"strings"
+
+	"library-catalogue/graph/model/isbn"
+)
+
+// rounded matches an ISBN that a spreadsheet has taken for a number.
+var rounded = regexp.MustCompile(`^9[.,]7[89]\d*[eE]\+?12$`)
+
+// IsRounded reports whether a cell is an ISBN that a spreadsheet has rounded, so that its digits are lost.
+func IsRounded(cell string) bool { return rounded.MatchString(strings.TrimSpace(cell)) }
+
+// maxISBNs is the maximum length in bytes of a cell with ISBNs.
+const maxISBNs = 300
+
+// ParseISBN returns the first ISBN in a cell, as 13 digits: also among brackets, qualifiers and others, as in ="0439023483",
+// 9780439023481 (pbk.) : $8.99.
+func ParseISBN(cell string) (digits string, ok bool) {
+	if digits, ok := isbn.Parse(cell); ok || len(cell) < 10 || len(cell) > maxISBNs {
+		return digits, ok
+	}
+	parts := strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(`;,|/()[]{}"'=`, r) })
+	for _, part := range append(parts, strings.Fields(cell)...) {
+		if digits, ok := isbn.Parse(part); ok {
+			return digits, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,29 @@
+package list
+
+import "testing"
+
+// TestHits marks the words that a search found, in the form that the text has.
+func TestHits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, search, want string }{
+		{"The Stars My Destination", "STAR des", "The [Stars] My [Destination]"},
+		{"You’ll see Émile’s", "youll emile", "[You’ll] see [Émile’s]"},
+		{"Wi-Fi and Sci-Fi", "wifi", "[Wi-Fi] and Sci-Fi"},
+		{"Wi-Fi and Sci-Fi", "fi", "Wi-[Fi] and Sci-[Fi]"},
+		{"Co\u00adope\u00adration, ＵＳＢ", "cooperation usb", "[Co\u00adope\u00adration], [ＵＳＢ]"},
+		{"אֶרֶץ אֲחֶרֶת", "ארץ", "[אֶרֶץ] אֲחֶרֶת"},
+		{"Dune", "?", "Dune"},
+	} {
+		got := ""
+		for _, part := range hits(c.text, c.search) {
+			if part.Hit {
+				got += "[" + part.Text + "]"
+			} else {
+				got += part.Text
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s in %s: %s, want %s", c.search, c.text, got, c.want)
+		}
+	}
+}
