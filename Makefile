@@ -34,7 +34,7 @@ integration: postgres
 race := go test -pgo=off -count=1 -timeout 15m -race -gcflags=modernc.org/sqlite/lib=-race=false
 race: postgres
 	$(race) ./db ./db/batch
-	$(race) -short ./cmd/catalogue/serve ./db/archive ./graph/... ./importer/... ./resolvers/... ./rest/... ./edge/... ./server/... ./webhooks ./web
+	$(race) -short ./accounts ./cmd/catalogue/serve ./db/archive ./graph/... ./importer/... ./resolvers/... ./rest/... ./edge/... ./server/... ./webhooks ./web
 
 ## make soak           random tests ten times as long, honest clients under attack, and faults of a database with standbys; as root on Debian
 # The drills print times, so they run alone. CATALOGUE_DRILL_PROGRAMS=old:new measures two programs in turn.

@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -256,7 +257,9 @@ func TestLastAdmin(t *testing.T) {
 		}
 		for _, a := range must(b.List(ctx)) {
 			if a.Role == model.Admin && !a.Disabled && !a.Pending {
-				wantCode(t, b.Remove(ctx, a.ID), model.Conflict, "last admin")
+				for _, err := range []error{b.Remove(ctx, a.ID), b.Disable(ctx, a.ID), b.SetRole(ctx, a.ID, model.Reader)} {
+					wantCode(t, err, model.Conflict, "last admin")
+				}
 			}
 		}
 	})
@@ -317,11 +320,35 @@ func TestSessions(t *testing.T) {
 		b.wantIn(t, in, false)
 		b.wantIn(t, renewed, true)
 		ends("30 days", renewed, func() error {
-			b.pass(sessionTTL - time.Minute)
-			b.wantIn(t, renewed, true)
-			b.pass(time.Minute)
+			if left := renewed.Expires.Sub(b.now()); left < sessionTTL-time.Minute || left > sessionTTL {
+				t.Errorf("it lasts %s", left)
+			}
+			b.clock.Store(renewed.Expires.Add(-maxAge / 2).UnixNano())
+			b.as(t, renewed) // the cache has it beyond its end
+			b.pass(maxAge / 2)
 			return nil
 		})
+	})
+}
+
+// TestLoginAmid begins sessions while the password changes, which ends all. None is left.
+func TestLoginAmid(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		store, id := b.store.Accounts, b.add(t, "ada", model.Reader).Account.ID
+		for i := range 50 {
+			row := must(store.ByID(t.Context(), id))
+			_ = inParallel(2, func(n int) error {
+				if n == 0 {
+					return second(store.AddSession(t.Context(), row, digest(newSecret()), "", b.micros(0), b.micros(time.Hour)))
+				}
+				return store.DB.Write(t.Context(), func(ctx context.Context) error {
+					return errors.Join(second(store.SetPassword(ctx, id, row.Password, fmt.Sprint("new", i))), store.EndSessions(ctx, id))
+				})
+			})
+			if left := must(store.Sessions(t.Context(), id, b.micros(0))); len(left) > 0 {
+				t.Fatalf("after change %d a session is left", i+1)
+			}
+		}
 	})
 }
 
@@ -430,6 +457,59 @@ func TestSameWork(t *testing.T) {
 	})
 }
 
+// TestManySessions begins more sessions than an account may have: the oldest end.
+func TestManySessions(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		first, other := b.add(t, "ada", model.Reader), b.add(t, "eve", model.Reader)
+		store := b.store.Accounts
+		row := must(store.ByID(t.Context(), first.Account.ID))
+		for range 200 {
+			must(store.AddSession(t.Context(), row, digest(newSecret()), "", b.micros(0), b.micros(time.Hour)))
+		}
+		b.wantIn(t, first, false)
+		b.wantIn(t, other, true)
+		if got := must(store.Sessions(t.Context(), row.ID, b.micros(0))); len(got) != 200 {
+			t.Errorf("%d sessions", len(got))
+		}
+	})
+}
+
+// TestForget deletes what has expired, and nothing else. A removed account leaves nothing.
+func TestForget(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		ctx, store := AsOperator(t.Context()), b.store.Accounts
+		b.add(t, "root", model.Admin)
+		in := b.add(t, "ada", model.Editor)
+		own := b.as(t, in)
+		must(b.CreateToken(own, TokenInput{"x", []string{"catalogue:read"}, 24 * time.Hour}))
+		_, _, err := b.LoginToken(t.Context(), "ada", password, "")
+		check(t, err)
+		left := func() string {
+			t.Helper()
+			return fmt.Sprintf("%d sessions, %d tokens", len(must(store.Sessions(ctx, in.Account.ID, 0))), len(must(store.Tokens(ctx, in.Account.ID))))
+		}
+		for _, step := range []struct {
+			pass time.Duration
+			want string
+		}{{0, "2 sessions, 1 tokens"}, {2 * time.Hour, "1 sessions, 1 tokens"}, {24 * time.Hour, "1 sessions, 0 tokens"}, {sessionTTL, "0 sessions, 0 tokens"}} {
+			b.pass(step.pass)
+			check(t, store.Forget(ctx, b.micros(0)))
+			if got := left(); got != step.want {
+				t.Errorf("after %s: %s, want %s", step.pass, got, step.want)
+			}
+		}
+		in = must(b.Login(t.Context(), "ada", password, ""))
+		must(b.CreateToken(b.as(t, in), TokenInput{"x", []string{"catalogue:read"}, 24 * time.Hour}))
+		must(b.Relink(ctx, in.Account.ID))
+		check(t, b.Remove(ctx, in.Account.ID))
+		b.wantIn(t, in, false)
+		if got := must(b.List(ctx)); len(got) != 1 {
+			t.Errorf("after the removal: %+v", got)
+		}
+		wantCode(t, b.Remove(ctx, in.Account.ID), model.NotFound, "no account")
+	})
+}
+
 // TestRehash stores a password again when the parameters have risen.
 func TestRehash(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
@@ -515,6 +595,10 @@ func TestTokens(t *testing.T) {
 			if _, err := b.CreateToken(own, bad); !model.IsCode(err, model.BadUserInput) {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+		reader := b.as(t, b.add(t, "eve", model.Reader))
+		if _, err := b.CreateToken(reader, input); !model.IsCode(err, model.BadUserInput) {
+			t.Errorf("more than a reader's scopes: %v", err)
 		}
 		text := must(b.CreateToken(own, input))
 		use := func(s *Service) string {

@@ -110,7 +110,7 @@ func (s *Service) verify(ctx context.Context, stored, password string) (ok, outd
 		return false, false, err
 	}
 	err = s.hashing(ctx, func() { ok = subtle.ConstantTimeCompare(c.hash(password, salt), want) == 1 })
-	return ok && known, c != currentCost, err
+	return ok, c != currentCost, err
 }
 
 // checkPassword adds the problems of a new password to problems.

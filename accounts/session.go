@@ -184,6 +184,22 @@ func (s *Service) ChangePassword(ctx context.Context, old, password, agent strin
 	return s.begin(ctx, row, agent)
 }
 
+// Rename sets the caller's name that others see.
+func (s *Service) Rename(ctx context.Context, displayName string) error {
+	p, err := self(ctx)
+	if err != nil {
+		return err
+	}
+	var problems model.FieldErrors
+	displayName = trim(displayName)
+	checkName(&problems, "display_name", displayName)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	defer s.generation.Add(1)
+	return s.store.SetDisplayName(ctx, p.Account.ID, displayName)
+}
+
 // nameList has the display names of accounts.
 type nameList struct {
 	byID map[model.ID]string

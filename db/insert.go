@@ -54,6 +54,19 @@ func rowsWith[T any](t mapping[T], fields []model.RowField[T]) newRows[T] {
 	return n
 }
 
+// without returns n without the optional fields that no row has, because each parameter of an INSERT costs.
+func (n newRows[T]) without(rows []*T) newRows[T] {
+	isMissing := func(f model.RowField[T]) bool {
+		return f.Is(model.OnInclude) && !slices.ContainsFunc(rows, func(row *T) bool { return f.Text(row) != "" })
+	}
+	if !slices.ContainsFunc(n.fields, isMissing) {
+		return n
+	}
+	less := rowsWith(n.mapping, slices.DeleteFunc(slices.Clone(n.fields), isMissing))
+	less.actors = n.actors
+	return less
+}
+
 func (n newRows[T]) columns() []string {
 	names := make([]string, len(n.fields))
 	for i, f := range n.fields {
@@ -202,6 +215,7 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 		if actors != nil {
 			n.actors, actors = actors[:len(part)], actors[len(part):]
 		}
+		n := n.without(part)
 		stored, err := fetch(ctx, s, n.mapping, n.insertSQL(s.dialect, before, len(part)), n.args(s.dialect, part)...)
 		if err != nil {
 			return err

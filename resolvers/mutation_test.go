@@ -8,8 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/auth"
 	"library-catalogue/server/servertest"
 )
 
@@ -261,4 +263,19 @@ func TestExpectedVersionAtOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestKeysOfIssuers sends one key with tokens of two issuers, which have the same subject.
+func TestKeysOfIssuers(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	for i, issuer := range []string{"a", "b", "a", ""} {
+		var err error
+		c.Token, err = auth.Sign(servertest.Secret, "tester", issuer, "", time.Hour, time.Now())
+		must(t, err)
+		w := c.Do(http.MethodPost, "/api/categories", `{"name":"N"}`, `Idempotency-Key: "k"`)
+		if replayed := w.Header().Get("Idempotency-Replayed") != ""; w.Code != http.StatusCreated || replayed != (i == 2) {
+			t.Errorf("issuer %q: status %d, replayed %t", issuer, w.Code, replayed)
+		}
+	}
 }

@@ -54,14 +54,17 @@ type namedFlags struct {
 	Name string `arg:"" help:"Name of the account."`
 }
 
-// change calls fn with the account, and prints a sentence.
-func (f namedFlags) change(ctx context.Context, std cli.Stdio, sentence string, fn func(context.Context, *accounts.Service, *model.Account) error) error {
+// userChange changes the account with an id.
+type userChange func(*accounts.Service, context.Context, model.ID) error
+
+// change runs a change of the account, and prints a sentence.
+func (f namedFlags) change(ctx context.Context, std cli.Stdio, sentence string, do userChange) error {
 	return f.with(ctx, std, func(ctx context.Context, people *accounts.Service) error {
 		a, err := people.Find(ctx, f.Name)
 		if err != nil {
 			return err
 		}
-		if err := fn(ctx, people, a); err != nil {
+		if err := do(people, ctx, a.ID); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(std.Out, sentence+"\n", importer.Printable(a.Name))
@@ -123,33 +126,27 @@ type userRoleCmd struct {
 }
 
 func (c *userRoleCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.change(ctx, std, "The role of %s is "+c.Role+" now.", func(ctx context.Context, people *accounts.Service, a *model.Account) error {
-		return people.SetRole(ctx, a.ID, model.Role(c.Role))
+	return c.change(ctx, std, "The role of %s is "+c.Role+" now.", func(people *accounts.Service, ctx context.Context, id model.ID) error {
+		return people.SetRole(ctx, id, model.Role(c.Role))
 	})
 }
 
 type userDisableCmd struct{ namedFlags }
 
 func (c *userDisableCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.change(ctx, std, "The account %s is disabled.", func(ctx context.Context, people *accounts.Service, a *model.Account) error {
-		return people.Disable(ctx, a.ID)
-	})
+	return c.change(ctx, std, "The account %s is disabled.", (*accounts.Service).Disable)
 }
 
 type userEnableCmd struct{ namedFlags }
 
 func (c *userEnableCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.change(ctx, std, "The account %s is enabled.", func(ctx context.Context, people *accounts.Service, a *model.Account) error {
-		return people.Enable(ctx, a.ID)
-	})
+	return c.change(ctx, std, "The account %s is enabled.", (*accounts.Service).Enable)
 }
 
 type userRemoveCmd struct{ namedFlags }
 
 func (c *userRemoveCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.change(ctx, std, "The account %s is removed. The log of changes keeps its number.", func(ctx context.Context, people *accounts.Service, a *model.Account) error {
-		return people.Remove(ctx, a.ID)
-	})
+	return c.change(ctx, std, "The account %s is removed. The log of changes keeps its number.", (*accounts.Service).Remove)
 }
 
 type userSessionsCmd struct {
@@ -160,9 +157,7 @@ type userSessionsCmd struct {
 
 func (c *userSessionsCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if c.End {
-		return c.change(ctx, std, "All sessions of %s have ended.", func(ctx context.Context, people *accounts.Service, a *model.Account) error {
-			return people.EndSessions(ctx, a.ID)
-		})
+		return c.change(ctx, std, "All sessions of %s have ended.", (*accounts.Service).EndSessions)
 	}
 	return c.with(ctx, std, func(ctx context.Context, people *accounts.Service) error {
 		a, err := people.Find(ctx, c.Name)

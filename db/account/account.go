@@ -122,6 +122,12 @@ func (s Store) SetRole(ctx context.Context, id model.ID, role model.Role) error 
 	return err
 }
 
+// SetDisplayName sets the name of an account that others see.
+func (s Store) SetDisplayName(ctx context.Context, id model.ID, name string) error {
+	_, err := s.DB.Exec(ctx, `UPDATE accounts SET display_name = $2 WHERE id = $1`, id, name)
+	return err
+}
+
 // SetDisabled disables an account since a time, or enables it if that is nil.
 func (s Store) SetDisabled(ctx context.Context, id model.ID, at *int64) error {
 	_, err := s.DB.Exec(ctx, `UPDATE accounts SET disabled_at = $2 WHERE id = $1`, id, at)

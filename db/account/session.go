@@ -20,14 +20,22 @@ type Session struct {
 const sessions = `SELECT ` + columns + `, s.id AS session_id, s.agent, s.created_at AS session_created_at, s.seen_at AS session_seen_at,
 s.expires_at AS session_expires_at FROM account_sessions s JOIN accounts a ON a.id = s.account_id WHERE a.disabled_at IS NULL`
 
-// AddSession stores a session of an account, and returns its id. It returns 0 if the account has changed its password
-// or its role or is disabled since it was read, because that has ended all its sessions. It waits for such a change.
+// maxSessions is the maximum number of sessions of an account, for programs that log in again and again.
+const maxSessions = 200
+
+// AddSession stores a session of an account, and returns its id. It ends the oldest ones beyond maxSessions. It returns
+// 0 if the account has changed its password or its role or is disabled since it was read, because that has ended all
+// its sessions. It waits for such a change.
 func (s Store) AddSession(ctx context.Context, of *Row, secret []byte, agent string, now, expires int64) (model.ID, error) {
 	ids, err := write[model.ID](ctx, s.DB, `INSERT INTO account_sessions (secret, account_id, agent, created_at, seen_at, expires_at)
 SELECT $4, a.id, $5, CAST($6 AS bigint), CAST($6 AS bigint), CAST($7 AS bigint) FROM accounts a
 WHERE a.id = $1 AND a.password = $2 AND a.role = $3 AND a.disabled_at IS NULL`+s.ForUpdate+` RETURNING id`,
 		of.ID, of.Password, string(of.Role), secret, agent, now, expires)
 	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	if _, err = s.DB.Exec(ctx, `DELETE FROM account_sessions WHERE account_id = $1 AND id <= (SELECT id FROM account_sessions
+WHERE account_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)`, of.ID, maxSessions); err != nil {
 		return 0, err
 	}
 	_, err = s.DB.Exec(ctx, `UPDATE accounts SET seen_at = $2 WHERE id = $1`, of.ID, now)
@@ -46,7 +54,7 @@ func (s Store) SessionByID(ctx context.Context, id model.ID, now int64) (*Sessio
 
 // Sessions returns the sessions of an account that have not expired, the one used last first.
 func (s Store) Sessions(ctx context.Context, id model.ID, now int64) ([]*Session, error) {
-	return read[Session](ctx, s.DB, sessions+` AND a.id = $1 AND s.expires_at > $2 ORDER BY s.seen_at DESC, s.id DESC LIMIT 1000`, id, now)
+	return read[Session](ctx, s.DB, sessions+` AND a.id = $1 AND s.expires_at > $2 ORDER BY s.seen_at DESC, s.id DESC`, id, now)
 }
 
 // UseSession records a use of a session and of its account.

@@ -97,8 +97,9 @@ func (s Store) CountFailure(ctx context.Context, key []byte, now, ends int64) (c
 		Count  int64 `db:"count"`
 		EndsAt int64 `db:"ends_at"`
 	}
-	rows, err := write[failures](ctx, s.DB, `INSERT INTO account_failures AS f (key, count, ends_at) VALUES ($1, 1, $3) ON CONFLICT (key) DO UPDATE
-SET count = CASE WHEN f.ends_at <= $2 THEN 1 ELSE f.count + 1 END, ends_at = CASE WHEN f.ends_at <= $2 THEN excluded.ends_at ELSE f.ends_at END
+	rows, err := write[failures](ctx, s.DB, `INSERT INTO account_failures AS f (key, count, ends_at) VALUES ($1, 1, $3)
+ON CONFLICT (key) DO UPDATE SET count = CASE WHEN f.ends_at <= $2 THEN 1 ELSE f.count + 1 END,
+ends_at = CASE WHEN f.ends_at <= $2 THEN excluded.ends_at ELSE f.ends_at END
 RETURNING count, ends_at`, key, now, ends)
 	if err != nil {
 		return 0, 0, err
@@ -117,6 +118,7 @@ func (s Store) BoundFailures(ctx context.Context, now int64, max int) error {
 	if _, err := s.DB.Exec(ctx, `DELETE FROM account_failures WHERE ends_at <= $1`, now); err != nil {
 		return err
 	}
-	_, err := s.DB.Exec(ctx, `DELETE FROM account_failures WHERE key IN (SELECT key FROM account_failures ORDER BY ends_at DESC, key LIMIT 1000000 OFFSET $1)`, max)
+	_, err := s.DB.Exec(ctx, `DELETE FROM account_failures WHERE key IN (
+SELECT key FROM account_failures ORDER BY ends_at DESC, key LIMIT 1000000 OFFSET $1)`, max)
 	return err
 }

@@ -99,11 +99,11 @@ func TestUnchecked(t *testing.T) {
 	v := newTestVerifier(t, Config{Secret: secret, Accounts: accounts})
 	text := login(t, ownKey, nil, nil)
 	wantSubject(t, v, text, "account:12")
-	p, err := v.Verify(t.Context(), text)
+	p := must(v.Verify(t.Context(), text))
 	ctx := withPrincipal(t.Context(), p, func(ctx context.Context) (model.Principal, error) { return v.Verify(ctx, text) })
 	accounts.err = errors.New("away")
 	for _, token := range []string{text, "cat_good", login(t, ownKey, object{"typ": "x"}, nil)} {
-		_, err = v.Verify(t.Context(), token)
+		_, err := v.Verify(t.Context(), token)
 		if e, ok := errors.AsType[*model.TokenError](err); !ok || e.Code != model.TokenUnchecked || strings.Contains(e.Message, "away") {
 			t.Errorf("%v", err)
 		}

@@ -8,6 +8,7 @@
 //	POST /login                        email, password                  signs in; email takes the name too
 //	POST /logout                                                        ends the session
 //	POST /welcome                      secret, password, name           uses a link up and signs in; name makes the first admin
+//	POST /account/name                 display_name                    sets the name that others see
 //	POST /account/password             old_password, password           ends all sessions and begins a new one
 //	POST /account/sessions/{id}/end                                     ends one's own session
 //	POST /account/tokens               name, scopes (list), days        data: {token}, shown once
@@ -81,6 +82,7 @@ func (h *Handler) Route(mux *http.ServeMux) {
 		"POST /login":                      h.logIn,
 		"POST /logout":                     h.logOut,
 		"POST /welcome":                    h.accept,
+		"POST /account/name":               h.rename,
 		"POST /account/password":           h.changePassword,
 		"POST /account/sessions/{id}/end":  h.endSession,
 		"POST /account/tokens":             h.createToken,
@@ -233,6 +235,10 @@ func (h *Handler) changePassword(w http.ResponseWriter, r *http.Request, in inpu
 	}
 	h.Cookies.Set(w, signedIn.Secret, signedIn.Expires)
 	return nil, nil
+}
+
+func (h *Handler) rename(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
+	return nil, h.Service.Rename(r.Context(), in.DisplayName)
 }
 
 func (h *Handler) endSession(_ http.ResponseWriter, r *http.Request, in input) (result, error) {

@@ -73,10 +73,29 @@ func Join(persons []Person) string {
 // Identity returns the key of sameness of the author of a book (collate.Identity): the texts "Tolkien, J. R. R." and
 // "J. R. R. Tolkien" have one.
 func Identity(text string) string {
+	if isPlain(text) {
+		return collate.Identity(text)
+	}
 	if names := namesIn(text); len(names) > 0 {
 		text = strings.Join(names, "; ")
 	}
 	return collate.Identity(text)
+}
+
+// signalWords are the sets of words that separate names or go.
+var signalWords = []map[string]bool{joiners, conjunctions, roles, others, yearWords}
+
+// isPlain reports whether a text is one name of Latin letters without signs, which Parse leaves as it is: Ann One.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == ' ' || c == '-') {
+			return false
+		}
+	}
+	words := strings.Fields(strings.ToLower(text))
+	return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool {
+		return slices.ContainsFunc(signalWords, func(set map[string]bool) bool { return set[word] })
+	})
 }
 
 func namesIn(text string) []string { return names(Parse(text)) }

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/graph/model/collate"
 )
 
 // show prints persons as "particle family|given|suffix", literals as they are and institutions in brackets.
@@ -253,6 +255,30 @@ func TestIdentity(t *testing.T) {
 		if Identity(other[0]) == Identity(other[1]) {
 			t.Errorf("%q is %q", other[0], other[1])
 		}
+	}
+}
+
+// TestPlain: a plain name has the identity of the names that Parse reads.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	words := strings.Fields("Ann One ann-marie Le van Von II Jr Inc Museum of and et al editor ed others joint compiler b born BC und y X J de la")
+	plain := 0
+	for range 20_000 {
+		var picked []string
+		for range 1 + rand.IntN(5) {
+			picked = append(picked, words[rand.IntN(len(words))])
+		}
+		text := strings.Join(picked, " ")
+		if !isPlain(text) {
+			continue
+		}
+		plain++
+		if want := collate.Identity(strings.Join(namesIn(text), "; ")); Identity(text) != want {
+			t.Fatalf("%s: %s, want %s", text, Identity(text), want)
+		}
+	}
+	if plain < 2000 {
+		t.Errorf("%d plain names", plain)
 	}
 }
 

@@ -26,8 +26,11 @@ func Identity(s string) string {
 // foldCase returns the NFKC_Casefold of s. Case folding can undo the normal form, and the normal form can make
 // characters that have a case.
 func foldCase(s string) string {
-	s = strings.ReplaceAll(norm.NFKD.String(s), "\u0345", "") // an accent, of which case folding makes a letter
-	s = cases.Fold().String(norm.NFKC.String(s))
+	s = norm.NFKC.String(s)
+	if decomposed := norm.NFKD.String(s); strings.Contains(decomposed, "\u0345") { // an accent, of which case folding makes a letter
+		s = norm.NFKC.String(strings.ReplaceAll(decomposed, "\u0345", ""))
+	}
+	s = cases.Fold().String(s)
 	s = strings.Map(func(r rune) rune {
 		if isIgnorable(r) {
 			return -1
