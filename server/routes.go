@@ -71,6 +71,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 	pages, err := web.New(web.Config{
 		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		Accounts: cfg.Accounts, Webhooks: cfg.Webhooks,
 		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN, Encodings: imports.Encodings, ReadValue: imports.ReadValue,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
@@ -86,7 +87,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	mux := otherRoutes(cfg.Observer, pages)
 	byCookie := func(next http.Handler) http.Handler { return next }
 	if cfg.Accounts != nil {
-		signIn := accounts.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies}
+		signIn := accounts.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Refuse: pages.RefuseForm}
 		signIn.Route(mux)
 		byCookie = cfg.Cookies.Middleware(cookiesCount, refuseOrPage)
 	}
@@ -125,6 +126,10 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 				return
 			}
 		}
+		if rest, ok := strings.CutPrefix(r.URL.Path, pageImports); ok && cfg.Accounts != nil {
+			r = r.Clone(r.Context())
+			r.URL.Path = "/api/imports" + rest
+		}
 		switch {
 		case r.URL.Path == graphQLPath && socket.IsUpgrade(r):
 			upgrades.ServeHTTP(w, r)
@@ -156,6 +161,9 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 func cookiesCount(r *http.Request) bool { return endpointOf(r) != telemetry.REST }
 
 const graphQLPath = "/graphql"
+
+// pageImports begins the paths of /api/imports for the page of imports, because the cookie of a session counts there.
+const pageImports = "/import/files"
 
 // interfacePages has the page that a browser is redirected to from the path of an interface.
 var interfacePages = map[string]string{graphQLPath: "/playground", "/api": "/api/docs", "/api/": "/api/docs"}

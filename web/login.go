@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/web/view"
 )
 
@@ -24,9 +25,57 @@ type loginView struct {
 	Authorization, Token string
 }
 
-// logIn returns the login page, which redirects to the provider and is its redirect URI. Only its policy allows requests
-// to the provider, for the token.
-func (p *Pages) logIn(*http.Request) (*view.Page, error) {
+// signInView has the data of the form to sign in.
+type signInView struct {
+	Email, Next, Message string
+	Provider             bool // an OpenID provider signs in too
+}
+
+// localPath returns a path of this site, or "/". Browsers take "//" and "/\\" for another host.
+func localPath(path string) string {
+	if u, err := url.Parse(path); err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\t\r\n") {
+		return "/"
+	}
+	return path
+}
+
+func (p *Pages) signInPage(in signInView) *view.Page {
+	in.Next, in.Provider = localPath(in.Next), p.login != nil
+	return &view.Page{Name: "signin.html", Title: "Sign in", Script: "people.js", Here: in.Next, Main: in}
+}
+
+// RefuseForm writes the page for the error of a form of an account. email and next are those of a login.
+func (p *Pages) RefuseForm(w http.ResponseWriter, r *http.Request, err error, email, next string) {
+	e := model.AsError(err)
+	if r.URL.Path != "/login" || e.Code == model.Internal {
+		p.Fail(w, r, err)
+		return
+	}
+	in, status := signInView{Email: email, Next: next, Message: e.Message}, http.StatusUnprocessableEntity
+	switch e.Code {
+	case model.BadUserInput:
+		in.Message = "Enter your name and your password."
+	case model.Unauthenticated:
+		in.Message, status = "The name or the password is not right. Try again, or ask an admin for a new link.", http.StatusUnauthorized
+	case model.RateLimited:
+		status = http.StatusTooManyRequests
+	case model.Forbidden:
+		status = http.StatusForbidden
+	case model.Unavailable:
+		status = http.StatusServiceUnavailable
+	}
+	page := p.signInPage(in)
+	page.Status = status
+	p.write(w, r, page)
+}
+
+// logIn returns the form to sign in with an account, or the page that redirects to the provider and is its redirect
+// URI. Only that page's policy allows requests to the provider, for the token.
+func (p *Pages) logIn(r *http.Request) (*view.Page, error) {
+	query := r.URL.Query()
+	if p.accounts && (p.login == nil || !query.Has("with") && !query.Has("state") && !query.Has("error")) {
+		return p.signInPage(signInView{Next: query.Get("next")}), nil
+	}
 	page := &view.Page{Name: "login.html", Title: "Log in", Script: "login.js"}
 	authorization, token, ok := p.login.Endpoints()
 	if !ok {

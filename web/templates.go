@@ -9,6 +9,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/web/list"
+	"library-catalogue/web/people"
 	"library-catalogue/web/view"
 )
 
@@ -16,7 +17,7 @@ import (
 func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
 		"asset": a.url, "modules": a.modules, "number": view.Number, "books": view.Books, "date": view.Date, "moment": view.Moment,
-		"login":     func() bool { return login },
+		"login": func() bool { return login }, "loginURL": view.LoginURL, "device": people.Device,
 		"labels":    labels,
 		"searchURL": list.SearchURL, "genreURL": list.GenreURL, "categoryURL": list.CategoryURL,
 	}

@@ -5,6 +5,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"embed"
 	"errors"
 	"html/template"
@@ -12,9 +13,11 @@ import (
 	"net/http"
 	"strings"
 
+	"library-catalogue/accounts"
 	"library-catalogue/graph/model"
 	"library-catalogue/web/book"
 	"library-catalogue/web/list"
+	"library-catalogue/web/people"
 	"library-catalogue/web/view"
 )
 
@@ -26,7 +29,8 @@ type Config struct {
 	// Constant is middleware for a handler with a constant response.
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
-	Login    *Login // nil: users enter a token
+	Login    *Login            // nil: no OpenID provider
+	Accounts *accounts.Service // nil: nobody signs in with an account
 	// PublicURL is the origin of absolute addresses, such as https://books.example; empty: pages have none.
 	PublicURL string
 	Encodings []string // that an import may have
@@ -34,7 +38,8 @@ type Config struct {
 	NoRobots  bool // robots.txt disallows all
 	// PlaygroundCDN lets browsers load GraphiQL from a CDN if it is not built in.
 	PlaygroundCDN bool
-	Off           bool // only the playground and the API reference; / responds with Links
+	Webhooks      func(context.Context) ([]*model.Webhook, error) // all endpoints, for admins; nil: they are not shown
+	Off           bool                                            // only the playground and the API reference; / responds with Links
 }
 
 //go:embed templates queries
@@ -46,6 +51,7 @@ type Pages struct {
 	assets    assets
 	templates map[string]*template.Template
 	login     *Login
+	accounts  bool // people sign in
 	publicURL string
 	mux       http.ServeMux
 }
@@ -56,7 +62,7 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
+	p := &Pages{log: cfg.Logger, assets: assets, login: cfg.Login, accounts: cfg.Accounts != nil, publicURL: cfg.PublicURL}
 	if p.templates, err = parseTemplates(assets, p.login != nil); err != nil {
 		return nil, err
 	}
@@ -72,7 +78,7 @@ func New(cfg Config) (*Pages, error) {
 	if err := p.routePlayground(cfg.PlaygroundCDN); err != nil {
 		return nil, err
 	}
-	if p.login != nil {
+	if p.login != nil || p.accounts {
 		p.mux.Handle("GET /login", p.drawn(p.logIn))
 	}
 	assets.route(&p.mux, cfg.Constant)
@@ -82,16 +88,22 @@ func New(cfg Config) (*Pages, error) {
 		p.mux.HandleFunc("GET /{$}", Links)
 		return p, nil
 	}
+	if p.accounts {
+		own := people.Pages{Service: cfg.Accounts, Webhooks: cfg.Webhooks}
+		p.mux.Handle("GET /welcome", noReferrer(p.drawn(own.Welcome)))
+		p.mux.Handle("GET /account", p.drawn(own.Account))
+		p.mux.Handle("GET /admin", p.drawn(own.Admin))
+	}
 	cached := cfg.Cache
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(lists.Books))))
 	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(books.Book))))
 	p.mux.Handle("GET /books/{id}/history", p.drawn(books.History)) // not cached, because the log changes without the revision
-	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(books.Edit)))
-	p.mux.Handle("GET /books/new", cached(p.drawn(books.New)))
+	p.mux.Handle("GET /books/{id}/edit", p.forWriters(cached(p.drawn(books.Edit))))
+	p.mux.Handle("GET /books/new", p.forWriters(cached(p.drawn(books.New))))
 	p.mux.Handle("GET /isbn/{isbn}", cached(p.drawn(books.ISBN)))
 	p.mux.HandleFunc("GET /books/values", books.Values)
 	p.mux.Handle("GET /genres", cached(p.drawn(lists.Genres)))
-	p.mux.Handle("GET /import", p.drawn(books.Import))
+	p.mux.Handle("GET /import", p.forWriters(p.drawn(books.Import)))
 	p.mux.Handle("GET /developers", p.drawn(p.developers)) // not cached, because it has the host of the request
 	p.mux.Handle("GET /", p.drawn(p.notFound))
 	return p, nil
@@ -117,11 +129,12 @@ func (p *Pages) drawn(draw func(*http.Request) (*view.Page, error)) http.Handler
 			p.Fail(w, r, err)
 			return
 		}
-		p.write(w, page)
+		p.write(w, r, page)
 	})
 }
 
-func (p *Pages) write(w http.ResponseWriter, page *view.Page) {
+func (p *Pages) write(w http.ResponseWriter, r *http.Request, page *view.Page) {
+	page.Viewer, page.Here = view.ViewerOf(r.Context(), p.accounts), cmp.Or(page.Here, localURI(r))
 	var text bytes.Buffer
 	if err := p.templates[page.Name].ExecuteTemplate(&text, "layout.html", page); err != nil {
 		p.log.Error("rendering a page failed", "page", page.Name, "error", err)
@@ -131,12 +144,36 @@ func (p *Pages) write(w http.ResponseWriter, page *view.Page) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", cmp.Or(page.Policy, contentPolicy))
-	header.Set("Referrer-Policy", "same-origin")
+	if header.Get("Referrer-Policy") == "" {
+		header.Set("Referrer-Policy", "same-origin")
+	}
 	if page.Status == 0 {
 		page.Status = http.StatusOK
 	}
 	w.WriteHeader(page.Status)
 	_, _ = w.Write(text.Bytes()) // the client may be gone
+}
+
+// localURI returns the address of a request. "//x" would be another site.
+func localURI(r *http.Request) string { return "/" + strings.TrimLeft(r.URL.RequestURI(), "/") }
+
+// noReferrer keeps the address of a page from others.
+func noReferrer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// forWriters refuses people who may only read.
+func (p *Pages) forWriters(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if v := view.ViewerOf(r.Context(), p.accounts); !v.ShowsWrites() {
+			p.Fail(w, r, model.Errorf(model.Forbidden, "Your account can only read. Ask an admin to make you an editor."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // failureView has the data of the page for an error.
@@ -149,12 +186,14 @@ type failureView struct {
 func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := model.AsError(err)
 	page := &view.Page{Name: "failure.html", Title: "Something went wrong"}
-	main := failureView{Message: e.Message, Retry: "/" + strings.TrimLeft(r.URL.RequestURI(), "/")} // "//x" would be another site
+	main := failureView{Message: e.Message, Retry: localURI(r)}
 	switch e.Code {
 	case model.NotFound:
 		page.Status, page.Title, main.Retry = http.StatusNotFound, "Page not found", ""
 	case model.BadUserInput, model.CostLimitExceeded, model.DepthLimitExceeded:
 		page.Status, page.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
+	case model.Forbidden:
+		page.Status, page.Title, main.Retry = http.StatusForbidden, "Not permitted", ""
 	case model.PositionGone:
 		page.Status, page.Title, main.Retry = http.StatusGone, "No longer kept", ""
 		main.Message = "The log of changes does not keep this part of the history."
@@ -169,7 +208,7 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.log.ErrorContext(r.Context(), "reading a page failed", "error", err)
 	}
 	page.Main = main
-	p.write(w, page)
+	p.write(w, r, page)
 }
 
 func (p *Pages) notFound(*http.Request) (*view.Page, error) {

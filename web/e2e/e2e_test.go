@@ -68,11 +68,11 @@ func startForm(t *testing.T) *service {
 	return startFresh(t, "--no-playground-cdn")
 }
 
-// start runs the binary until the test ends.
+// start runs the binary without accounts until the test ends.
 func start(t *testing.T, flags ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
-	command := exec.Command(binary(t), append([]string{"serve", "--addr=127.0.0.1:0"}, flags...)...)
+	command := exec.Command(binary(t), append([]string{"serve", "--addr=127.0.0.1:0", "--accounts=off"}, flags...)...)
 	command.Dir = dir
 	out, err := command.StdoutPipe()
 	must(t, err)
@@ -129,16 +129,23 @@ type browser struct {
 
 	mu       sync.Mutex
 	requests []string
+	hasTabs  bool   // other tabs may be in front
 	refusal  string // what the browser says of a file that it refuses; empty: none
 }
 
 func open(t *testing.T, s *service) *browser {
 	t.Helper()
+	return openWith(t, s)
+}
+
+// openWith is open with more options.
+func openWith(t *testing.T, s *service, more ...chromedp.ExecAllocatorOption) *browser {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1440, 1000),
 		chromedp.Flag("blink-settings", "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"), // a mouse
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"))                            // there is no network
-	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	allocator, cancel := chromedp.NewExecAllocator(t.Context(), append(options, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
@@ -191,12 +198,21 @@ func (b *browser) do(what string, steps ...step) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.Context, patience)
 	defer cancel()
+	if b.hasTabs {
+		front := func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+			_, err := cdp.Call(ctx, t, page.BringToFront, cdp.Empty{})
+			return chromedp.Void{}, err
+		}
+		steps = append([]step{front}, steps...)
+	}
 	_, err := chromedp.Run(ctx, chromedp.Steps(steps...))
 	if err == nil {
 		return
 	}
 	name := filepath.Join(os.TempDir(), strings.Map(letters, b.t.Name()+"-"+what)+".png")
-	if picture, failed := chromedp.Run(b.Context, chromedp.CaptureScreenshot()); failed == nil {
+	ctx, cancel = context.WithTimeout(b.Context, patience) // a tab behind others is not painted
+	defer cancel()
+	if picture, failed := chromedp.Run(ctx, chromedp.CaptureScreenshot()); failed == nil {
 		_ = os.WriteFile(name, picture, 0o600)
 	}
 	b.t.Fatalf("%s: %v; picture: %s", what, err, name)

@@ -30,8 +30,8 @@ async function showActors() {
   if (!holder().known || !places.length) return;
   const id = location.pathname.split('/')[2];
   const after = new URLSearchParams(location.search).get('after');
-  const data = await request('query Actors($id: ID!, $after: String) { history(type: BOOK, id: $id, first: 20, after: $after) { nodes { position actor } } }', { id, after }, { read: true }).catch(() => null);
-  const actors = new Map(data?.history.nodes.map(({ position, actor }) => [position, actor]));
+  const data = await request('query Actors($id: ID!, $after: String) { history(type: BOOK, id: $id, first: 20, after: $after) { nodes { position actor actorName } } }', { id, after }, { read: true }).catch(() => null);
+  const actors = new Map(data?.history.nodes.map(({ position, actor, actorName }) => [position, actorName ?? actor]));
   for (const place of places) {
     const actor = actors.get(place.dataset.actor);
     place.textContent = actor ? `, by ${actor}` : '';

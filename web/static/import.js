@@ -1,5 +1,6 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { token, ask, newKey } from './token.js';
+import { account } from './account.js';
+import { token, holder, authorization, ask, newKey } from './token.js';
 import { inWords, known } from './words.js';
 import { onLeave, announce } from './visit.js';
 
@@ -71,13 +72,13 @@ class BookImport extends HTMLElement {
   // send sends a request with the token. It asks for a token until the server accepts it or the user cancels.
   async send(method, address, body, headers = {}) {
     for (let message = ''; ; ) {
-      const text = token() || await ask(message);
-      if (!text) throw new ImportError('You need an access token to import.');
-      const response = await fetch(address, { method, body, headers: { ...headers, Authorization: `Bearer ${text}` } });
+      if (!holder().known && !await ask(message)) throw new ImportError('Sign in, or enter an access token, to import.');
+      const path = token() ? address : address.replace(/^\/api\/imports/, '/import/files'); // where the session counts
+      const response = await fetch(path, { method, body, headers: { ...headers, ...authorization() } });
       if (response.ok) return response;
       const answer = await response.json();
       if (![401, 403].includes(response.status)) throw new ImportError(inWords(answer.message));
-      message = `${inWords(answer.message)} The file is still here.`;
+      message = `${account() && !token() && response.status === 401 ? 'You are signed out. Sign in again.' : inWords(answer.message)} The file is still here.`;
       if (!await ask(message)) throw new ImportError(message);
     }
   }

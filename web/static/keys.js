@@ -2,6 +2,7 @@
 
 const keys = { '/': 'Search', j: 'Next book', k: 'Previous book', x: 'Tick the book', e: 'Edit the book', '?': 'List the keys', 'Ctrl+S': 'Save the form' };
 const place = 'single-keys';
+const press = (control) => { if (control?.checkVisibility()) control.click(); };
 const areOff = () => localStorage.getItem(place) === 'off';
 
 // list shows the keys and the switch for single keys.
@@ -42,8 +43,8 @@ document.addEventListener('keydown', (event) => {
     case '/': event.preventDefault(); search.focus(); search.select(); break;
     case 'j': focus(rows[Math.min(at + 1, rows.length - 1)]); break;
     case 'k': focus(rows[Math.max(at - 1, 0)]); break;
-    case 'x': rows[at]?.querySelector('.tick')?.click(); break;
-    case 'e': document.querySelector('[data-edit]')?.click(); break;
+    case 'x': press(rows[at]?.querySelector('.tick')); break;
+    case 'e': press(document.querySelector('[data-edit]')); break;
     case '?': event.preventDefault(); list(); break;
   }
 });

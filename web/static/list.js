@@ -1,20 +1,7 @@
-// The list of books: the menu of the view, fields that find values of a filter, and ticked books.
+// The list of books: fields that find values of a filter, and ticked books.
 import { openDialog, plural } from './dialogs.js';
 import { request, GraphQLError } from './token.js';
 import { visit, announce } from './visit.js';
-
-// The menu closes at a press elsewhere and at Escape.
-document.addEventListener('click', (event) => {
-  const menu = document.querySelector('.view[open]');
-  if (menu && !menu.querySelector('summary').contains(event.target)) menu.open = false;
-});
-document.addEventListener('keydown', (event) => {
-  const menu = document.querySelector('.view[open]');
-  if (event.key === 'Escape' && menu) {
-    menu.open = false;
-    menu.querySelector('summary').focus();
-  }
-});
 
 let wait = 0;
 let finding = new AbortController();

@@ -2,6 +2,7 @@
 import { visit, isPage, listAddress, announce } from './visit.js';
 import './keys.js';
 import './feed.js';
+import './account.js';
 import { showHolder } from './token.js';
 
 document.documentElement.classList.add('scripted');
@@ -44,6 +45,17 @@ search.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   event.preventDefault();
   if (search.value) { search.value = ''; look(0); } else search.blur();
+});
+
+// A menu closes at a press elsewhere and at Escape.
+document.addEventListener('click', (event) => {
+  for (const menu of document.querySelectorAll('.view[open]')) if (!menu.querySelector('summary').contains(event.target)) menu.open = false;
+});
+document.addEventListener('keydown', (event) => {
+  const menu = event.key === 'Escape' && document.querySelector('.view[open]');
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector('summary').focus();
 });
 
 // A filter applies on change.

@@ -1,4 +1,6 @@
-// The access token. Writes ask for it, and sessionStorage keeps it.
+// The access token, which sessionStorage keeps, and the dialog that asks for it or signs in.
+import { account, canWrite, hasAccounts, signIn } from './account.js';
+
 const place = 'token';
 export const origin = 'login-from'; // key in sessionStorage: the page to return to after the login
 
@@ -12,13 +14,16 @@ export let leaving = false;
 function logIn() {
   leaving = true;
   sessionStorage.setItem(origin, location.pathname + location.search);
-  location.assign('/login');
+  location.assign('/login?with=provider');
 }
 
 // newKey returns a new Idempotency-Key. randomUUID is missing without TLS.
 export const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
 
 export const token = () => sessionStorage.getItem(place) ?? '';
+
+// authorization returns the header with the token of this tab. Without a token the session counts.
+export const authorization = () => token() ? { Authorization: `Bearer ${token()}` } : {};
 
 // claims returns the unverified claims of a token.
 export function claims(text) {
@@ -35,9 +40,11 @@ const isToken = (text) => Number.isFinite(claims(text).exp);
 
 const isExpired = (text) => !(claims(text).exp * 1000 >= Date.now());
 
-// holder describes the token, unverified: whether it is known or expired, when it expires, and its user's name.
+// holder describes the token, unverified, or the session: whether it is known or expired, when it expires, and its
+// user's name.
 export function holder() {
   const text = token();
+  if (!text && account()) return { known: true, expired: false, expires: Infinity };
   const { exp, name, preferred_username, email, sub } = claims(text);
   return { known: isToken(text) && !isExpired(text), expired: isToken(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || (canLogIn() && sub) || 'Can edit' };
 }
@@ -50,28 +57,81 @@ export function showHolder() {
   const { known, expired, expires, name } = holder();
   clearTimeout(timer);
   if (known) timer = setTimeout(showHolder, Math.min(expires - Date.now() + 1000, 2 ** 31 - 1));
-  button.hidden = false;
+  const own = document.querySelector('.own');
+  if (own) own.hidden = Boolean(token());
+  button.hidden = Boolean(own) && !token();
   button.classList.toggle('known', known);
-  document.documentElement.classList.toggle('can-write', known);
+  document.documentElement.classList.toggle('can-write', token() ? known : canWrite());
   button.querySelector('[data-who]').textContent = known ? name : expired ? 'Token has expired' : 'Read only';
   button.onclick = () => ask();
   document.dispatchEvent(new Event('token'));
 }
 
+document.addEventListener('account', showHolder);
+
 // isRefused reports whether the catalogue refuses the token. It returns false if there is no response.
 export async function isRefused() {
   try {
     const response = await fetch('/graphql', {
-      method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token()}` }, body: '{"query":"{ viewer { expiresAt } }"}',
+      method: 'POST', headers: { 'Content-Type': 'application/json', ...authorization() }, body: '{"query":"{ viewer { expiresAt } }"}',
     });
-    return (await response.json()).errors?.[0].extensions.code === 'UNAUTHENTICATED';
+    const { data, errors } = await response.json();
+    return errors?.[0].extensions.code === 'UNAUTHENTICATED' || data?.viewer === null;
   } catch {
     return false;
   }
 }
 
-// ask shows the dialog for a token. It resolves to the token, or to '' if the user cancels.
-export function ask(message = '') {
+// ask shows the dialog to sign in, or that for a token. It resolves to whether the user has done so.
+export const ask = (message = '', byToken = !hasAccounts() || Boolean(token())) => byToken ? askToken(message) : askPassword(message);
+
+// askPassword shows the dialog to sign in with an account.
+function askPassword(message) {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'sign-in-title');
+  dialog.innerHTML = `<form method="post" action="/login"><h2 id="sign-in-title">Sign in</h2><p class="note warn" role="alert" hidden></p>
+    <div class="field"><label for="dialog-email">Name or email address</label><input id="dialog-email" name="email" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="200" required></div>
+    <div class="field"><label for="dialog-password">Password</label><input id="dialog-password" name="password" type="password" autocomplete="current-password" maxlength="1000" required></div>
+    <p class="buttons"><button class="button main">Sign in</button><button type="button" class="button" data-log-in hidden>Sign in with your organisation</button><button type="button" class="button" data-close>Cancel</button></p>
+    <p class="small"><button type="button" class="text-button" data-enter-token>Enter an access token instead</button></p></form>`;
+  const note = dialog.querySelector('.note');
+  const say = (text) => { note.textContent = text; note.hidden = !text; };
+  say(message);
+  const provider = dialog.querySelector('[data-log-in]');
+  provider.hidden = !canLogIn();
+  provider.onclick = logIn;
+  dialog.querySelector('[data-close]').onclick = () => dialog.close();
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    let done = false;
+    let other = null;
+    dialog.querySelector('[data-enter-token]').onclick = () => { other = askToken(''); dialog.close(); };
+    dialog.querySelector('form').addEventListener('submit', async (event) => {
+      event.preventDefault();
+      const button = dialog.querySelector('.main');
+      if (button.disabled) return;
+      button.disabled = true;
+      try {
+        await signIn(new FormData(event.target));
+        done = true;
+        dialog.close();
+      } catch (error) {
+        say(error.status ? error.message : 'The catalogue did not respond. Try again in a moment.');
+        dialog.querySelector('[type=password]').select();
+      } finally {
+        button.disabled = false;
+      }
+    });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(other ?? done);
+    });
+  });
+}
+
+// askToken shows the dialog for a token.
+function askToken(message) {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'token-title');
   dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'Enter an access token'}</h2>
@@ -102,7 +162,7 @@ export function ask(message = '') {
       const text = entered();
       if (dialog.returnValue === 'use' && text) sessionStorage.setItem(place, text);
       if (dialog.returnValue === 'forget') sessionStorage.removeItem(place);
-      const given = dialog.returnValue === 'use' ? text : '';
+      const given = dialog.returnValue === 'use' && Boolean(text);
       dialog.remove();
       showHolder();
       resolve(given);
@@ -119,18 +179,18 @@ export class GraphQLError extends Error {
   }
 }
 
-// request sends a GraphQL request and returns its data. A write asks for a token until the catalogue accepts one; it returns
-// null if the user cancels. A read sends the token and never asks. Each attempt calls sending(true), and sending(false) if
+// refusal returns why a write was refused, for its user.
+const refusal = ({ message, extensions }) => !account() || token() ? message
+  : extensions?.code === 'FORBIDDEN' ? 'Your account can only read. Sign in with another one.' : 'You are signed out. Sign in again.';
+
+// request sends a GraphQL request and returns its data. A write asks for a token or a login until the catalogue accepts it; it
+// returns null if the user cancels. A read sends the token and never asks. Each attempt calls sending(true), and sending(false) if
 // the catalogue refuses its token.
 export async function request(query, variables, { write = false, read = false, key, sending } = {}) {
-  let text = token();
-  if (write && (!text || isExpired(text))) {
-    text = await ask(text ? 'Your token has expired. Your changes are still here.' : '');
-    if (!text) return null;
-  }
+  if (write && !holder().known && !await ask(token() ? 'Your token has expired. Your changes are still here.' : '')) return null;
   for (;;) {
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
-    if (write || read) headers.Authorization = `Bearer ${text}`;
+    if (write || read) Object.assign(headers, authorization());
     if (key) headers['Idempotency-Key'] = key;
     sending?.(true);
     const response = await fetch('/graphql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
@@ -140,7 +200,6 @@ export async function request(query, variables, { write = false, read = false, k
     if (response.status === 429) error.message = `Too many requests. Try again in ${response.headers.get('Retry-After')} s.`;
     if (!write || !['UNAUTHENTICATED', 'FORBIDDEN'].includes(error.extensions?.code)) throw new GraphQLError(error);
     sending?.(false);
-    text = await ask(`${error.message} Your changes are still here.`);
-    if (!text) return null;
+    if (!await ask(`${refusal(error)} Your changes are still here.`)) return null;
   }
 }

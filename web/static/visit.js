@@ -103,6 +103,23 @@ export async function refresh() {
   if (news && !document.querySelector('#live.shown')) announce('The page was updated.');
 }
 
+// adopt shows in the head who has signed in, as the next page has it.
+export function adopt(next) {
+  const own = document.querySelector('.own');
+  const nextOwn = next.querySelector('.own');
+  if (!own || !nextOwn) return;
+  const { account } = next.body.dataset;
+  if (document.body.dataset.account === account) {
+    const link = own.querySelector('[data-sign-in]');
+    if (link) link.href = nextOwn.querySelector('a').href;
+    return;
+  }
+  document.body.dataset.account = account;
+  document.documentElement.classList.toggle('guarded', next.documentElement.classList.contains('guarded'));
+  own.replaceWith(nextOwn);
+  document.dispatchEvent(new Event('account'));
+}
+
 // show replaces the current page. The focus moves to the element with the same id; a quiet update also finds the same link.
 // back has the scroll position for Back and for an update.
 function show(next, back) {
@@ -120,6 +137,7 @@ function show(next, back) {
   document.head.append(...next.querySelectorAll(data));
   const links = document.querySelectorAll('.menu a');
   next.querySelectorAll('.menu a').forEach((link, i) => links[i].ariaCurrent = link.ariaCurrent);
+  adopt(next);
   for (const part of ['main', '.foot nav']) document.querySelector(part).replaceWith(next.querySelector(part));
   const main = document.getElementById('main');
   foldFilter(open && sameSection);

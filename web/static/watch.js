@@ -1,4 +1,5 @@
 // Forms warn in time that saving needs a token, or that the token has expired or expires soon.
+import { account, hasAccounts } from './account.js';
 import { token, holder, ask, canLogIn, isRefused } from './token.js';
 
 const warnBefore = 2 * 60_000; // ms before a token expires
@@ -17,21 +18,21 @@ export function watchToken(form) {
   button.onclick = () => ask();
   box.append(text, button);
   let timer = 0;
-  let checked = ''; // the token that isRefused has checked last
+  let checked = ''; // the token or session that isRefused has checked last
   let refused = false;
 
   const wrong = () => {
     const { known, expired, expires } = holder();
     if (expired) return 'Your token has expired. ';
-    if (!known) return canLogIn() ? 'To save, log in. ' : 'You need an access token to save. ';
-    if (refused) return 'Your token is not accepted. ';
+    if (!known) return hasAccounts() ? 'Sign in to save. ' : canLogIn() ? 'To save, log in. ' : 'You need an access token to save. ';
+    if (refused) return token() ? 'Your token is not accepted. ' : 'You are signed out. ';
     return expires - Date.now() <= warnBefore ? `Your token expires at ${time(expires)}. ` : '';
   };
   const show = () => {
     const message = wrong();
     if (!message) return box.remove();
     text.textContent = message;
-    button.textContent = canLogIn() ? 'Log in' : holder().known ? 'Enter another token' : 'Enter token';
+    button.textContent = hasAccounts() && !token() ? 'Sign in' : canLogIn() ? 'Log in' : holder().known ? 'Enter another token' : 'Enter token';
     if (!box.isConnected) form.prepend(box);
   };
   const look = async () => {
@@ -46,8 +47,8 @@ export function watchToken(form) {
       const left = expires - Date.now();
       timer = setTimeout(look, Math.min(left > warnBefore ? left - warnBefore : left, 2 ** 31 - 1));
     }
-    if (known && checked !== token()) {
-      checked = token();
+    if (known && checked !== (token() || account())) {
+      checked = token() || account();
       refused = false;
       refused = await isRefused();
     }

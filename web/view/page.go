@@ -13,6 +13,8 @@ type Page struct {
 	Script   string // module that only some pages need, loaded after page.js
 	Live     string // the book whose changes the page follows, or all; empty: none
 	Position string // of the newest change that a live page has
+	Viewer   Viewer
+	Here     string // address to return to; empty: that of the page
 	Main     any
 }
 

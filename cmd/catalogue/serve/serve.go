@@ -186,6 +186,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 			return errors.Join(err, listener.Close())
 		}
 	}
+	cfg.Webhooks = store.Webhooks.List
 	cfg.Login = c.login(verifier)
 	cfg.PublicURL = publicURL
 	cfg.NoRobots = !c.Robots

@@ -1,0 +1,155 @@
+// Package people draws the pages of people who sign in: the link of an invitation, the own account, and the admins'.
+package people
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"library-catalogue/accounts"
+	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
+)
+
+// Pages draws the pages.
+type Pages struct {
+	Service  *accounts.Service
+	Webhooks func(context.Context) ([]*model.Webhook, error) // all endpoints; nil: they are not shown
+}
+
+// signedIn returns the person of a session, or the redirect to the form that begins one.
+func signedIn(r *http.Request) (*model.Account, error) {
+	p, err := model.Caller(r.Context())
+	if err != nil || !p.Cookie {
+		return nil, view.RedirectError(view.LoginURL(r.URL.RequestURI()))
+	}
+	return p.Account, nil
+}
+
+// Welcome returns the page that uses a link up. Its script reads the secret in the fragment of the address.
+func (p Pages) Welcome(*http.Request) (*view.Page, error) {
+	return &view.Page{Name: "welcome.html", Title: "Welcome", Script: "people.js"}, nil
+}
+
+// scope is a scope with its words.
+type scope struct{ Name, Words string }
+
+// scopes are the scopes of tokens.
+var scopes = []scope{
+	{model.ReadScope, "See who changed what"},
+	{"books:create", "Add books"}, {"books:update", "Edit books"}, {"books:delete", "Delete books"},
+	{"genres:create", "Add genres"}, {"genres:update", "Edit genres"}, {"genres:delete", "Delete genres"},
+	{"categories:create", "Add categories"}, {"categories:update", "Edit categories"}, {"categories:delete", "Delete categories"},
+	{model.WriteScope, "All of these, and imports"},
+}
+
+// words returns the words of a scope.
+func words(name string) string {
+	for _, s := range scopes {
+		if s.Name == name {
+			return s.Words
+		}
+	}
+	return name
+}
+
+// role is a role with its words.
+type role struct {
+	Name  model.Role
+	Words string
+}
+
+var roles = []role{{model.Reader, "Reader: sees who changed what"}, {model.Editor, "Editor: adds, edits and deletes books"}, {model.Admin, "Admin: also manages people"}}
+
+// accountView has the data of the page of one's own account.
+type accountView struct {
+	Account  *model.Account
+	Sessions []accounts.Session
+	Tokens   []token
+	Scopes   []scope // that a new token may have
+}
+
+// token is a token with the words of its scopes.
+type token struct {
+	accounts.Token
+	Permits string
+}
+
+// Account returns the page of one's own account.
+func (p Pages) Account(r *http.Request) (*view.Page, error) {
+	own, err := signedIn(r)
+	if err != nil {
+		return nil, err
+	}
+	main := accountView{Account: own}
+	if main.Sessions, err = p.Service.Sessions(r.Context(), own.ID); err != nil {
+		return nil, err
+	}
+	tokens, err := p.Service.Tokens(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tokens {
+		var permits []string
+		for _, name := range t.Scopes {
+			permits = append(permits, words(name))
+		}
+		main.Tokens = append(main.Tokens, token{t, strings.Join(permits, ", ")})
+	}
+	for _, s := range scopes {
+		if model.Grants(model.Roles[own.Role], s.Name) {
+			main.Scopes = append(main.Scopes, s)
+		}
+	}
+	return &view.Page{Name: "account.html", Title: "Your account", Section: "account", Script: "people.js", Main: main}, nil
+}
+
+// adminView has the data of the admins' page.
+type adminView struct {
+	Accounts []*model.Account
+	Own      model.ID
+	Roles    []role
+	Webhooks []*model.Webhook
+	HasHooks bool
+}
+
+// Admin returns the page that manages accounts.
+func (p Pages) Admin(r *http.Request) (*view.Page, error) {
+	own, err := signedIn(r)
+	if err != nil {
+		return nil, err
+	}
+	main := adminView{Own: own.ID, Roles: roles, HasHooks: p.Webhooks != nil}
+	if main.Accounts, err = p.Service.List(r.Context()); model.IsCode(err, model.Forbidden) {
+		return nil, model.Errorf(model.Forbidden, "This page is for admins. Ask one to change your role.")
+	} else if err != nil {
+		return nil, err
+	}
+	if p.Webhooks != nil {
+		if main.Webhooks, err = p.Webhooks(r.Context()); err != nil {
+			return nil, err
+		}
+	}
+	return &view.Page{Name: "admin.html", Title: "People", Section: "admin", Script: "people.js", Main: main}, nil
+}
+
+// Device returns the browser and the system of a client's name of itself.
+func Device(agent string) string {
+	find := func(names ...[2]string) string {
+		for _, name := range names {
+			if strings.Contains(agent, name[0]) {
+				return name[1]
+			}
+		}
+		return ""
+	}
+	browser := find([2]string{"Edg", "Edge"}, [2]string{"Firefox", "Firefox"}, [2]string{"Chrome", "Chrome"}, [2]string{"Safari", "Safari"})
+	system := find([2]string{"Android", "Android"}, [2]string{"iPhone", "iPhone"}, [2]string{"iPad", "iPad"}, [2]string{"Windows", "Windows"}, [2]string{"Mac OS", "Mac"}, [2]string{"Linux", "Linux"})
+	switch {
+	case browser == "":
+		return view.Leading(agent, 60)
+	case system == "":
+		return browser
+	}
+	return browser + " on " + system
+}

@@ -1,0 +1,83 @@
+// The session of a person who signs in. All tabs show the same state.
+import { adopt, refresh, announce } from './visit.js';
+
+// hasAccounts reports whether people can sign in.
+export const hasAccounts = () => 'account' in document.body.dataset;
+
+// account returns the state of the session that the page shows, or ''.
+export const account = () => document.body.dataset.account ?? '';
+
+export const canWrite = () => Boolean(account()) && !document.documentElement.classList.contains('guarded');
+
+const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('account') : null;
+
+// hasInput reports whether the page may have input of the user, which a new page would lose.
+const hasInput = () => document.querySelector('book-form, book-import, dialog[open]');
+
+// sync shows the state that the server knows.
+export async function sync() {
+  const before = account();
+  try {
+    const isForm = Boolean(document.querySelector('main [method=post]'));
+    if (isForm && ![...document.querySelectorAll('main input')].some((input) => input.value !== input.defaultValue)) {
+      return location.reload();
+    } else if (isForm || hasInput()) {
+      const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
+      adopt(new DOMParser().parseFromString(await response.text(), 'text/html'));
+    } else {
+      await refresh();
+    }
+  } catch {
+    return; // the next focus asks again
+  }
+  if (account() === before) return;
+  channel?.postMessage(account());
+  if (hasInput() && !account()) announce('You are signed out. What you typed is still here.', true);
+}
+
+// check asks for the state, which may have changed elsewhere.
+async function check() {
+  if (!hasAccounts() || document.hidden) return;
+  try {
+    const response = await fetch('/graphql', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"{ viewer { subject scopes } }"}' });
+    const { data } = await response.json();
+    if (data && (data.viewer ? [data.viewer.subject, ...data.viewer.scopes].join(' ') : '') !== account()) await sync();
+  } catch {
+    // the next focus asks again
+  }
+}
+
+// send sends the fields of a form of an account. It returns the data, or throws an AccountError.
+export async function send(address, fields) {
+  const response = await fetch(address, { method: 'POST', headers: { Accept: 'application/json' }, body: new URLSearchParams(fields) });
+  const answer = await response.json();
+  if (response.ok) return answer.data ?? {};
+  throw new AccountError(response, answer);
+}
+
+// AccountError has a message for the user, and messages by field.
+export class AccountError extends Error {
+  constructor({ status, headers, url }, { message, errors = {} }) {
+    const minutes = Math.ceil(Number(headers.get('Retry-After')) / 60);
+    const isLogin = new URL(url).pathname === '/login';
+    super(status === 401 ? isLogin ? 'The name or the password is not right. Try again, or ask an admin for a new link.' : 'You are signed out. Sign in again.'
+      : status === 429 ? `Too many tries. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.` : message);
+    this.status = status;
+    this.fields = errors;
+  }
+}
+
+// signIn signs in, and forgets the token of this tab.
+export async function signIn(fields) {
+  await send('/login', fields);
+  sessionStorage.removeItem('token');
+  await sync();
+}
+
+if (hasAccounts()) {
+  channel?.postMessage(account()); // this page may follow a login or a logout
+  channel?.addEventListener('message', ({ data }) => { if (data !== account()) sync(); });
+  addEventListener('focus', check);
+  document.addEventListener('visibilitychange', check);
+  addEventListener('pageshow', ({ persisted }) => { if (persisted) check(); });
+}

@@ -1,0 +1,133 @@
+// The forms of accounts. They work without scripts too; scripts show errors at the fields, and secrets as links.
+import { send, AccountError } from './account.js';
+import { ask, origin } from './token.js';
+
+const minPassword = 10; // bytes, as of the server
+
+// weakness returns what is wrong with a new password, or ''.
+function weakness(password, name) {
+  const text = password.normalize('NFC');
+  if (new TextEncoder().encode(text).length < minPassword) return `Choose a longer password: at least ${minPassword} characters.`;
+  return text.toLowerCase() === name.trim().normalize('NFC').toLowerCase() ? 'Choose a password that is not your name.' : '';
+}
+
+// refuse shows messages by field, and others above the form.
+function refuse(form, message, fields) {
+  for (const [name, messages] of Object.entries(fields)) {
+    const input = form.elements[name];
+    const place = (input?.length ? input[0] : input)?.closest?.('.field');
+    if (!place) { message = [messages].flat()[0]; continue; }
+    place.hidden = false;
+    place.classList.add('wrong');
+    const text = Object.assign(document.createElement('p'), { className: 'wrong-text', id: `${name}-wrong`, textContent: [messages].flat()[0] });
+    place.append(text);
+    const target = place.querySelector('input, select');
+    target.setAttribute('aria-invalid', 'true');
+    target.setAttribute('aria-describedby', [place.querySelector('.hint')?.id, text.id].join(' ').trim());
+  }
+  const wrong = form.querySelector('.wrong :is(input, select)');
+  let box = form.querySelector('.problems');
+  if (!box) form.append(box = Object.assign(document.createElement('p'), { className: 'problems note bad', role: 'alert' }));
+  box.hidden = Boolean(wrong);
+  box.textContent = message;
+  (wrong ?? form.querySelector('input:not([type=hidden], .hidden)'))?.focus();
+}
+
+function clear(form) {
+  const box = form.querySelector('.problems');
+  if (box) box.hidden = true;
+  for (const place of form.querySelectorAll('.wrong')) {
+    place.classList.remove('wrong');
+    place.querySelector('.wrong-text').remove();
+    const input = place.querySelector('[aria-invalid]');
+    input.removeAttribute('aria-invalid');
+    input.setAttribute('aria-describedby', place.querySelector('.hint')?.id ?? '');
+  }
+}
+
+// showSecret shows a link or a token once.
+function showSecret(kind, text) {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'secret-title');
+  dialog.innerHTML = `<form method="dialog"><h2 id="secret-title"></h2><p></p><div class="field"><label for="secret"></label><input id="secret" readonly></div>
+    <p class="buttons"><button type="button" class="button main" data-copy>Copy</button><button class="button">Close</button><span role="status"></span></p></form>`;
+  const isLink = kind === 'secret';
+  dialog.querySelector('h2').textContent = isLink ? 'Give them this link' : 'Copy the token now';
+  dialog.querySelector('p').textContent = isLink ? 'It is good once, for 48 hours. It is not shown again.' : 'It is not shown again.';
+  dialog.querySelector('label').textContent = isLink ? 'Link' : 'Token';
+  const field = dialog.querySelector('input');
+  field.value = isLink ? `${location.origin}/welcome#${text}` : text;
+  dialog.querySelector('[data-copy]').onclick = async () => {
+    field.select();
+    const copied = await navigator.clipboard?.writeText(field.value).then(() => true, () => false);
+    dialog.querySelector('[role=status]').textContent = copied ? 'Copied.' : 'Press Ctrl+C to copy.';
+  };
+  dialog.addEventListener('close', () => location.reload());
+  document.body.append(dialog);
+  dialog.showModal();
+  field.select();
+}
+
+document.addEventListener('submit', async (event) => {
+  const form = event.target;
+  if (!form.matches('main [data-sent], main [data-secret]')) return;
+  event.preventDefault();
+  if (form.inert) return; // it is being sent
+  clear(form);
+  const fresh = form.querySelector('[data-new]');
+  const weak = fresh && weakness(fresh.value, fresh.dataset.new || form.elements.name?.value || '');
+  if (weak) return refuse(form, '', { password: [weak] });
+  form.inert = true;
+  let failed = null;
+  try {
+    const fields = new FormData(form);
+    const secret = form.closest('welcome-form')?.secret;
+    if (secret) fields.set('secret', secret);
+    const data = await send(form.getAttribute('action'), fields);
+    if (form.dataset.secret) return showSecret(form.dataset.secret, data[form.dataset.secret]);
+    if (form.getAttribute('action') === '/login') sessionStorage.removeItem('token');
+    location.assign(form.dataset.sent);
+  } catch (error) {
+    failed = error;
+  } finally {
+    form.inert = false;
+  }
+  if (failed?.status === 401 && location.pathname !== '/login') return location.reload(); // leads to the form to sign in
+  if (failed) refuse(form, failed instanceof AccountError ? failed.message : 'The catalogue did not respond. Try again in a moment.', failed.fields ?? {});
+});
+
+document.addEventListener('click', ({ target }) => {
+  if (target.closest('[data-enter-token]')) ask('', true);
+  const provider = target.closest('[data-provider]');
+  if (provider) sessionStorage.setItem(origin, provider.dataset.provider);
+});
+
+// WelcomeForm uses the link in the address up. It asks what the link needs with an empty password, which uses nothing up.
+class WelcomeForm extends HTMLElement {
+  async connectedCallback() {
+    this.secret = location.hash.slice(1);
+    history.replaceState(history.state, '', location.pathname); // it does not stay in the history
+    if (!this.secret) return this.end('This link is not whole. Open the whole link that you got.');
+    try {
+      await send('/welcome', { secret: this.secret });
+    } catch (error) {
+      if (!(error instanceof AccountError)) return this.end('The catalogue did not respond. Open the link again in a moment.');
+      if (error.status !== 422) return this.end(error.message);
+      const first = this.querySelector('[data-first]');
+      if (error.fields.name) {
+        first.hidden = false;
+        first.querySelector('input').required = true;
+      } else {
+        first.remove();
+      }
+      this.querySelector('.field input').focus();
+    }
+  }
+
+  end(message) {
+    this.innerHTML = '<p class="note warn" role="alert"></p><p class="buttons"><a class="button main" href="/login">Sign in</a> <a class="button" href="/">All books</a></p>';
+    this.querySelector('p').textContent = message;
+  }
+}
+
+customElements.define('welcome-form', WelcomeForm);
