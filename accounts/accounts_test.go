@@ -536,7 +536,7 @@ func TestRehash(t *testing.T) {
 func TestLoginToken(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		b.add(t, "ada", model.Editor)
-		sign := func() (session model.ID, kid string) {
+		sign := func() (session, kid string) {
 			t.Helper()
 			token, expires, err := b.LoginToken(t.Context(), "ada", password, "curl")
 			check(t, err)
@@ -552,9 +552,15 @@ func TestLoginToken(t *testing.T) {
 			if claims["exp"] != float64(expires.Unix()) || claims["sub"] != "account:1" {
 				t.Errorf("claims %v", claims)
 			}
-			return model.ParseID(claims["sid"].(string)), parsed.Header["kid"].(string)
+			return claims["sid"].(string), parsed.Header["kid"].(string)
 		}
 		session, kid := sign()
+		if len(session) != 64 {
+			t.Errorf("the sid %q is no hash: ids of sessions are given again after a restore", session)
+		}
+		if _, ok, _ := b.Session(t.Context(), "1"); ok {
+			t.Error("a session counts by its id")
+		}
 		p, ok, err := b.Session(t.Context(), session)
 		if !ok || err != nil || p.Subject != "account:1" || p.Scopes != model.Roles[model.Editor] || !p.Scoped || p.Cookie {
 			t.Errorf("%+v %t %v", p, ok, err)
@@ -646,12 +652,16 @@ func TestTokens(t *testing.T) {
 			t.Errorf("of a disabled account the token has %q", got)
 		}
 		check(t, b.Enable(AsOperator(t.Context()), p.Account.ID))
-		own = b.as(t, must(b.Login(t.Context(), "ada", password, "")))
 		b.pass(maxAge)
-		if use(b.other) == "refused" {
-			t.Error("it is refused")
+		if got := use(b.other); got != "refused" {
+			t.Errorf("of an account that is enabled again the token has %q", got)
 		}
-		check(t, b.RevokeToken(own, listed[0].ID))
+		own = b.as(t, must(b.Login(t.Context(), "ada", password, "")))
+		text = must(b.CreateToken(own, TokenInput{"x", []string{"catalogue:read"}, 24 * time.Hour}))
+		if use(b.other) == "refused" {
+			t.Error("a new one is refused")
+		}
+		check(t, b.RevokeToken(own, must(b.Tokens(own))[0].ID))
 		if got := use(b.Service); got != "refused" {
 			t.Errorf("revoked, it has %q", got)
 		}

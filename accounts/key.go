@@ -37,10 +37,10 @@ type signer struct {
 	created     time.Time
 }
 
-// sign returns a login token for a session.
-func (k signer) sign(a *model.Account, session model.ID, now, expires time.Time) (string, error) {
+// sign returns a login token for the session with a hashed secret.
+func (k signer) sign(a *model.Account, session []byte, now, expires time.Time) (string, error) {
 	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{
-		"iss": k.issuer, "sub": a.Subject(), "sid": session.String(), "iat": now.Unix(), "exp": expires.Unix(),
+		"iss": k.issuer, "sub": a.Subject(), "sid": hex.EncodeToString(session), "iat": now.Unix(), "exp": expires.Unix(),
 	})
 	t.Header["kid"] = k.kid
 	return t.SignedString(k.key)

@@ -67,14 +67,15 @@ func (s *Service) LoginToken(ctx context.Context, name, password, agent string) 
 	}
 	now := s.now()
 	expires = now.Add(loginTTL).Truncate(time.Second)
-	id, err := s.store.AddSession(ctx, row, digest(newSecret()), clip(agent), now.UnixMicro(), expires.UnixMicro())
+	sid := digest(newSecret()) // random: after a restore, and in a copy, ids of sessions are given again
+	id, err := s.store.AddSession(ctx, row, sid, clip(agent), now.UnixMicro(), expires.UnixMicro())
 	if err == nil && id == 0 {
 		err = ErrCredentials
 	}
 	if err != nil {
 		return "", expires, err
 	}
-	token, err = signer.sign(row.Account(), id, now, expires)
+	token, err = signer.sign(row.Account(), sid, now, expires)
 	return token, expires, err
 }
 

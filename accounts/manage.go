@@ -108,13 +108,23 @@ func (s *Service) Relink(ctx context.Context, id model.ID) (secret string, err e
 
 // manage runs a change of an account in a transaction, after other changes of admins. The caller has AdminScope.
 func (s *Service) manage(ctx context.Context, id model.ID, change func(context.Context, *account.Row) error) error {
-	if _, err := model.Authorise(ctx, model.AdminScope); err != nil {
+	p, err := model.Authorise(ctx, model.AdminScope)
+	if err != nil {
 		return err
 	}
 	defer s.generation.Add(1)
 	return s.store.DB.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockAdmins(ctx); err != nil {
 			return err
+		}
+		if p.Account != nil { // the principal may be a second old
+			caller, err := s.store.ByID(ctx, p.Account.ID)
+			if err != nil {
+				return err
+			}
+			if caller == nil || caller.DisabledAt != nil || caller.Role != model.Admin {
+				return model.Errorf(model.Forbidden, "You are no longer an admin.")
+			}
 		}
 		row, err := s.store.ByID(ctx, id)
 		if err == nil && row == nil {
@@ -158,7 +168,7 @@ func (s *Service) SetRole(ctx context.Context, id model.ID, role model.Role) err
 	})
 }
 
-// Disable ends all sessions and links of an account, and refuses its logins and tokens. The last admin stays enabled.
+// Disable ends all sessions, links and tokens of an account, and refuses its logins. The last admin stays enabled.
 // The caller has AdminScope.
 func (s *Service) Disable(ctx context.Context, id model.ID) error {
 	return s.manage(ctx, id, func(ctx context.Context, row *account.Row) error {
@@ -170,6 +180,9 @@ func (s *Service) Disable(ctx context.Context, id model.ID) error {
 			return err
 		}
 		if err := s.store.EndLinks(ctx, id); err != nil {
+			return err
+		}
+		if err := s.store.RevokeTokens(ctx, id); err != nil {
 			return err
 		}
 		return s.store.EndSessions(ctx, id)

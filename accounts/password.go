@@ -18,7 +18,7 @@ import (
 
 // The bounds of a password in bytes, in NFC.
 const (
-	minPasswordBytes = 10
+	minPasswordChars = 10
 	maxPasswordBytes = 1_000
 )
 
@@ -121,8 +121,8 @@ func checkPassword(problems *model.FieldErrors, field, password, name string) {
 		problems.Add(field, "The %s field is required.")
 	case !utf8.ValidString(password):
 		problems.Add(field, "The %s field must be valid UTF-8.")
-	case len(normal) < minPasswordBytes:
-		problems.Add(field, fmt.Sprintf("The %%s field must be at least %d characters.", minPasswordBytes))
+	case utf8.RuneCountInString(normal) < minPasswordChars:
+		problems.Add(field, fmt.Sprintf("The %%s field must be at least %d characters.", minPasswordChars))
 	case len(normal) > maxPasswordBytes:
 		problems.Add(field, "The %s field must not be greater than 1,000 bytes.")
 	case collate.Identity(password) == collate.Identity(name):

@@ -50,10 +50,14 @@ func (s *Service) Cookie(ctx context.Context, secret string) (p model.Principal,
 	return p, ok, err
 }
 
-// Session returns the principal of a session by its id; ok is false if there is none.
-func (s *Service) Session(ctx context.Context, id model.ID) (p model.Principal, ok bool, err error) {
-	return s.lookUp(ctx, "session "+id.String(), func(ctx context.Context) (*model.Principal, error) {
-		return s.session(ctx)(s.store.SessionByID(ctx, id, s.micros(0)))
+// Session returns the principal of a session by the sid of a login token; ok is false if there is none.
+func (s *Service) Session(ctx context.Context, sid string) (p model.Principal, ok bool, err error) {
+	hash, err := hex.DecodeString(sid)
+	if err != nil {
+		return p, false, nil
+	}
+	return s.lookUp(ctx, "session "+sid, func(ctx context.Context) (*model.Principal, error) {
+		return s.session(ctx)(s.store.SessionBySecret(ctx, hash, s.micros(0)))
 	})
 }
 

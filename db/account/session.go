@@ -47,11 +47,6 @@ func (s Store) SessionBySecret(ctx context.Context, secret []byte, now int64) (*
 	return first(read[Session](ctx, s.DB, sessions+` AND s.secret = $1 AND s.expires_at > $2`, secret, now))
 }
 
-// SessionByID returns a session that has not expired, or nil.
-func (s Store) SessionByID(ctx context.Context, id model.ID, now int64) (*Session, error) {
-	return first(read[Session](ctx, s.DB, sessions+` AND s.id = $1 AND s.expires_at > $2`, id, now))
-}
-
 // Sessions returns the sessions of an account that have not expired, the one used last first.
 func (s Store) Sessions(ctx context.Context, id model.ID, now int64) ([]*Session, error) {
 	return read[Session](ctx, s.DB, sessions+` AND a.id = $1 AND s.expires_at > $2 ORDER BY s.seen_at DESC, s.id DESC`, id, now)

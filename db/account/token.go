@@ -63,6 +63,12 @@ func (s Store) Installation(ctx context.Context) (string, error) {
 	return *name, nil
 }
 
+// RevokeTokens deletes the tokens of an account.
+func (s Store) RevokeTokens(ctx context.Context, account model.ID) error {
+	_, err := s.DB.Exec(ctx, `DELETE FROM account_tokens WHERE account_id = $1`, account)
+	return err
+}
+
 // Key is a key that signs login tokens.
 type Key struct {
 	ID        string `db:"kid"`

@@ -16,9 +16,9 @@ import (
 type Accounts interface {
 	// Key returns the public key of login tokens with an id, nil if it is unknown, and the issuer of these tokens.
 	Key(ctx context.Context, kid string) (issuer string, key ed25519.PublicKey, err error)
-	// Session returns the principal of a session by its id, Token by a token that a person made, and Cookie by the
-	// value of a cookie. ok is false if there is none.
-	Session(ctx context.Context, id model.ID) (p model.Principal, ok bool, err error)
+	// Session returns the principal of a session by the sid of a login token, Token by a token that a person made, and
+	// Cookie by the value of a cookie. ok is false if there is none.
+	Session(ctx context.Context, sid string) (p model.Principal, ok bool, err error)
 	Token(ctx context.Context, token string) (p model.Principal, ok bool, err error)
 	Cookie(ctx context.Context, secret string) (p model.Principal, ok bool, err error)
 }
@@ -79,10 +79,9 @@ func (v *Verifier) verifyLogin(ctx context.Context, token string) (verifiedToken
 		return verifiedToken{}, err
 	}
 	sid, _ := claims["sid"].(string)
-	session := model.ParseID(sid)
 	expires, err := claims.GetExpirationTime()
-	if err != nil || session <= 0 {
+	if err != nil || sid == "" {
 		return verifiedToken{}, errors.Join(err, errors.New("the login token has no session"))
 	}
-	return verifiedToken{model.Principal{Session: session, Expires: expires.Time}, own, nil}, nil
+	return verifiedToken{model.Principal{Expires: expires.Time}, own, nil, sid}, nil
 }

@@ -38,8 +38,8 @@ func (f *fakeAccounts) look(ok bool) (model.Principal, bool, error) {
 	return model.Principal{Subject: "account:12", Account: &model.Account{ID: 12}, Session: 7}, ok, f.err
 }
 
-func (f *fakeAccounts) Session(_ context.Context, id model.ID) (model.Principal, bool, error) {
-	return f.look(id == 7)
+func (f *fakeAccounts) Session(_ context.Context, sid string) (model.Principal, bool, error) {
+	return f.look(sid == "7")
 }
 
 func (f *fakeAccounts) Token(_ context.Context, token string) (model.Principal, bool, error) {
@@ -75,12 +75,12 @@ func TestIssuersApart(t *testing.T) {
 				login(t, ownKey, nil, object{"exp": time.Now().Unix() - 60}), login(t, edKey(), nil, nil), login(t, edKey(), nil, object{"iss": "catalogue:other"}),
 				hs256(t, object{"kid": "own"}, object{"iss": ownIssuer, "sid": "7"}),
 				token(t, jwt.SigningMethodHS256, []byte(ownKey.Public().(ed25519.PublicKey)), object{"kid": "own"}, object{"iss": ownIssuer, "sid": "7"}),
-				hs256(t, nil, object{"sub": "account:12"}), hs256(t, nil, object{"sub": "acc\x00ount:12"}), login(t, edKey(), nil, object{"iss": "issuer"}),
+				hs256(t, nil, object{"sub": "account:12"}), hs256(t, nil, object{"sub": "acc\x00ount:12"}), hs256(t, nil, object{"sub": "Account:012"}), hs256(t, nil, object{"sub": " account:12\u200b"}), login(t, edKey(), nil, object{"iss": "issuer"}),
 			} {
 				wantRefused(t, v, bad)
 			}
 			if name == "secret" {
-				for _, fine := range []string{"account:012", "account:", "account:x", "Account:12"} {
+				for _, fine := range []string{"account12", "accounts:12", "my account:12", "count:1"} {
 					wantSubject(t, v, hs256(t, nil, object{"sub": fine}), fine)
 				}
 			}

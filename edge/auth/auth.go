@@ -188,19 +188,18 @@ func (v *Verifier) principalOf(ctx context.Context, token string) (model.Princip
 	if v.accounts != nil && strings.HasPrefix(token, accountToken) {
 		return looked(v.accounts.Token(ctx, token))
 	}
-	p, cached := v.verified.find(token)
+	found, cached := v.verified.find(token)
 	if !cached {
-		found, err := v.verify(ctx, token)
-		if err != nil {
+		var err error
+		if found, err = v.verify(ctx, token); err != nil {
 			return model.Principal{}, err
 		}
 		v.verified.add(token, found)
-		p = found.principal
 	}
-	if p.Session != 0 { // it may have ended since
-		return looked(v.accounts.Session(ctx, p.Session))
+	if found.sid != "" { // its session may have ended since
+		return looked(v.accounts.Session(ctx, found.sid))
 	}
-	return p, nil
+	return found.principal, nil
 }
 
 // verify verifies a token without the cache.
@@ -232,7 +231,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (verifiedToken, err
 	if err != nil {
 		return verifiedToken{}, err
 	}
-	if _, taken := model.AccountOf(model.CleanSubject(subject)); taken {
+	if model.LooksLikeAccount(subject) {
 		return verifiedToken{}, errors.New("the subject has the form of an account of this service")
 	}
 	iss, err := claims.GetIssuer()
@@ -240,7 +239,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (verifiedToken, err
 		return verifiedToken{}, err
 	}
 	principal := model.Principal{Issuer: iss, Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims)}
-	return verifiedToken{principal, issuer, keys}, nil
+	return verifiedToken{principal, issuer, keys, ""}, nil
 }
 
 // issuerOf returns the issuer named by iss, or the last issuer, which may have no name. It does not verify the token.

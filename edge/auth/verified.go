@@ -20,23 +20,24 @@ type verifiedToken struct {
 	principal model.Principal
 	issuer    *issuer
 	keys      *[]setKey // issuer.currentKeys at the verification
+	sid       string    // of a login token; empty: another token
 }
 
 func newVerifiedTokens() *verifiedTokens {
 	return &verifiedTokens{lru.New(maxVerifiedBytes, func(_ [sha256.Size]byte, v verifiedToken) int {
 		const overhead = 256 // of an entry
-		return len(v.principal.Issuer) + len(v.principal.Subject) + len(v.principal.Scopes) + overhead
+		return len(v.principal.Issuer) + len(v.principal.Subject) + len(v.principal.Scopes) + len(v.sid) + overhead
 	})}
 }
 
-// find returns the principal of a cached token that has not expired. A refresh of the keys invalidates the token,
+// find returns a cached token that has not expired. A refresh of the keys invalidates the token,
 // because its key may have been revoked.
-func (v *verifiedTokens) find(token string) (model.Principal, bool) {
-	found, ok := v.tokens.Get(sha256.Sum256([]byte(token)))
+func (v *verifiedTokens) find(token string) (found verifiedToken, ok bool) {
+	found, ok = v.tokens.Get(sha256.Sum256([]byte(token)))
 	if !ok || found.keys != found.issuer.currentKeys() || !time.Now().Before(found.principal.ValidUntil()) {
-		return model.Principal{}, false
+		return verifiedToken{}, false
 	}
-	return found.principal, true
+	return found, true
 }
 
 func (v *verifiedTokens) add(token string, found verifiedToken) {

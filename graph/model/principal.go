@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"library-catalogue/graph/model/collate"
 )
 
 // Principal is the holder of a valid token or session.
@@ -176,6 +178,11 @@ func AccountOf(subject string) (ID, bool) {
 	text, ok := strings.CutPrefix(subject, accountPrefix)
 	id := ParseID(text)
 	return id, ok && id > 0 && id.String() == text
+}
+
+// LooksLikeAccount reports whether a reader may take a subject for that of an account.
+func LooksLikeAccount(subject string) bool {
+	return strings.HasPrefix(collate.Identity(CleanSubject(subject)), accountPrefix)
 }
 
 // TokenError is the error of a refused token. For a read it is only a warning.
