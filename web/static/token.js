@@ -1,5 +1,5 @@
 // The access token, which sessionStorage keeps, and the dialog that asks for it or signs in.
-import { account, canWrite, hasAccounts, signIn } from './account.js';
+import { account, canWrite, hasAccounts } from './account.js';
 
 const place = 'token';
 export const origin = 'login-from'; // key in sessionStorage: the page to return to after the login
@@ -11,7 +11,7 @@ export const canLogIn = () => 'login' in document.querySelector('[data-token]').
 export let leaving = false;
 
 // logIn goes to the login, which returns to this page.
-function logIn() {
+export function logIn() {
   leaving = true;
   sessionStorage.setItem(origin, location.pathname + location.search);
   location.assign('/login?with=provider');
@@ -83,55 +83,11 @@ export async function isRefused() {
 }
 
 // ask shows the dialog to sign in, or that for a token. It resolves to whether the user has done so.
-export const ask = (message = '', byToken = !hasAccounts() || Boolean(token())) => byToken ? askToken(message) : askPassword(message);
-
-// askPassword shows the dialog to sign in with an account.
-function askPassword(message) {
-  const dialog = document.createElement('dialog');
-  dialog.setAttribute('aria-labelledby', 'sign-in-title');
-  dialog.innerHTML = `<form method="post" action="/login"><h2 id="sign-in-title">Sign in</h2><p class="note warn" role="alert" hidden></p>
-    <div class="field"><label for="dialog-email">Name or email address</label><input id="dialog-email" name="email" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="200" required></div>
-    <div class="field"><label for="dialog-password">Password</label><input id="dialog-password" name="password" type="password" autocomplete="current-password" maxlength="1000" required></div>
-    <p class="buttons"><button class="button main">Sign in</button><button type="button" class="button" data-log-in hidden>Sign in with your organisation</button><button type="button" class="button" data-close>Cancel</button></p>
-    <p class="small"><button type="button" class="text-button" data-enter-token>Enter an access token instead</button></p></form>`;
-  const note = dialog.querySelector('.note');
-  const say = (text) => { note.textContent = text; note.hidden = !text; };
-  say(message);
-  const provider = dialog.querySelector('[data-log-in]');
-  provider.hidden = !canLogIn();
-  provider.onclick = logIn;
-  dialog.querySelector('[data-close]').onclick = () => dialog.close();
-  document.body.append(dialog);
-  dialog.showModal();
-  return new Promise((resolve) => {
-    let done = false;
-    let other = null;
-    dialog.querySelector('[data-enter-token]').onclick = () => { other = askToken(''); dialog.close(); };
-    dialog.querySelector('form').addEventListener('submit', async (event) => {
-      event.preventDefault();
-      const button = dialog.querySelector('.main');
-      if (button.disabled) return;
-      button.disabled = true;
-      try {
-        await signIn(new FormData(event.target));
-        done = true;
-        dialog.close();
-      } catch (error) {
-        say(error.status ? error.message : 'The catalogue did not respond. Try again in a moment.');
-        dialog.querySelector('[type=password]').select();
-      } finally {
-        button.disabled = false;
-      }
-    });
-    dialog.addEventListener('close', () => {
-      dialog.remove();
-      resolve(other ?? done);
-    });
-  });
-}
+export const ask = (message = '', byToken = !hasAccounts() || Boolean(token())) => byToken ? askToken(message)
+  : import('./signin.js').then(({ askPassword }) => askPassword(message)); // a failure is that of the write
 
 // askToken shows the dialog for a token.
-function askToken(message) {
+export function askToken(message) {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'token-title');
   dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'Enter an access token'}</h2>
