@@ -1,6 +1,6 @@
-// The dialog to sign in, which a page loads when it needs it.
+// The dialogs to sign in and to enter a token, which a page loads when it needs them.
 import { signIn } from './account.js';
-import { askToken, canLogIn, logIn } from './token.js';
+import { canLogIn, isToken, logIn, place, showHolder, token } from './token.js';
 
 // askPassword shows the dialog to sign in with an account.
 export function askPassword(message) {
@@ -43,6 +43,46 @@ export function askPassword(message) {
     dialog.addEventListener('close', () => {
       dialog.remove();
       resolve(other ?? done);
+    });
+  });
+}
+
+// askToken shows the dialog for a token.
+export function askToken(message) {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'token-title');
+  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'Enter an access token'}</h2>
+    <p class="note warn" hidden></p>
+    ${canLogIn() ? '<p>You need to log in to save. You then return to this page; your changes are kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or enter an access token. It is kept in this tab only, until you close it.</p>'
+    : '<p>You need an access token to save. The administrator can create one in the directory where the service was started: <code>bin/catalogue token</code>, or <code>go run ./cmd/catalogue token</code>. It is kept in this tab only, until you close it.</p>'}
+    <div class="field"><label for="token">Token</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
+    <p class="buttons"><button class="button${canLogIn() ? '' : ' main'}" value="use">Use token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Remove token'}</button><button class="button" value="">Cancel</button></p></form>`;
+  const field = dialog.querySelector('textarea');
+  const note = dialog.querySelector('.note');
+  if (message) { note.textContent = message; note.hidden = false; }
+  dialog.querySelector('[value=forget]').hidden = !token();
+  document.body.append(dialog);
+  dialog.showModal();
+  const login = dialog.querySelector('[data-log-in]');
+  if (login) login.onclick = logIn;
+  (login ?? field).focus();
+  const entered = () => field.value.trim().replace(/^Bearer\s+/i, '');
+  dialog.querySelector('form').addEventListener('submit', (event) => {
+    if (event.submitter?.value !== 'use' || !entered() || isToken(entered())) return;
+    event.preventDefault();
+    note.textContent = 'This is not an access token. Copy the whole token.';
+    note.hidden = false;
+    field.focus();
+  });
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      const text = entered();
+      if (dialog.returnValue === 'use' && text) sessionStorage.setItem(place, text);
+      if (dialog.returnValue === 'forget') sessionStorage.removeItem(place);
+      const given = dialog.returnValue === 'use' && Boolean(text);
+      dialog.remove();
+      showHolder();
+      resolve(given);
     });
   });
 }
