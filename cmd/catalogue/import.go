@@ -50,12 +50,12 @@ type encoding string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (e *encoding) UnmarshalText(text []byte) error {
-	*e = encoding(text)
-	for _, name := range append([]string{"auto"}, source.Encodings...) {
-		if strings.EqualFold(name, string(text)) {
-			*e = encoding(name)
-		}
+	names := append([]string{"auto"}, source.Encodings...)
+	i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, string(text)) })
+	if i < 0 {
+		return fmt.Errorf("it must be one of %s", strings.Join(names, ", "))
 	}
+	*e = encoding(names[i])
 	return nil
 }
 

@@ -130,7 +130,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 }
 
 // onShelf is the use of the optional fields of libraries.
-const onShelf = Filterable | Orderable | InFile | OnInclude
+const onShelf = Filterable | Orderable | InFile | OnInclude | OnDemand
 
 // BookFields are the fields of a book.
 var BookFields = bookDefinitions.fields()
