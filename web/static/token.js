@@ -1,7 +1,7 @@
 // The access token, which sessionStorage keeps, and the dialog that asks for it or signs in.
-import { account, canWrite, hasAccounts, signIn } from './account.js';
+import { account, canWrite, hasAccounts } from './account.js';
 
-const place = 'token';
+export const place = 'token';
 export const origin = 'login-from'; // key in sessionStorage: the page to return to after the login
 
 // canLogIn reports whether users log in instead of entering a token.
@@ -11,7 +11,7 @@ export const canLogIn = () => 'login' in document.querySelector('[data-token]').
 export let leaving = false;
 
 // logIn goes to the login, which returns to this page.
-function logIn() {
+export function logIn() {
   leaving = true;
   sessionStorage.setItem(origin, location.pathname + location.search);
   location.assign('/login?with=provider');
@@ -36,7 +36,7 @@ export function claims(text) {
 }
 
 // isToken reports whether a text is a JWT with an expiry, which the catalogue demands.
-const isToken = (text) => Number.isFinite(claims(text).exp);
+export const isToken = (text) => Number.isFinite(claims(text).exp);
 
 const isExpired = (text) => !(claims(text).exp * 1000 >= Date.now());
 
@@ -83,91 +83,9 @@ export async function isRefused() {
 }
 
 // ask shows the dialog to sign in, or that for a token. It resolves to whether the user has done so.
-export const ask = (message = '', byToken = !hasAccounts() || Boolean(token())) => byToken ? askToken(message) : askPassword(message);
-
-// askPassword shows the dialog to sign in with an account.
-function askPassword(message) {
-  const dialog = document.createElement('dialog');
-  dialog.setAttribute('aria-labelledby', 'sign-in-title');
-  dialog.innerHTML = `<form method="post" action="/login"><h2 id="sign-in-title">Sign in</h2><p class="note warn" role="alert" hidden></p>
-    <div class="field"><label for="dialog-email">Name or email address</label><input id="dialog-email" name="email" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="200" required></div>
-    <div class="field"><label for="dialog-password">Password</label><input id="dialog-password" name="password" type="password" autocomplete="current-password" maxlength="1000" required></div>
-    <p class="buttons"><button class="button main">Sign in</button><button type="button" class="button" data-log-in hidden>Sign in with your organisation</button><button type="button" class="button" data-close>Cancel</button></p>
-    <p class="small"><button type="button" class="text-button" data-enter-token>Enter an access token instead</button></p></form>`;
-  const note = dialog.querySelector('.note');
-  const say = (text) => { note.textContent = text; note.hidden = !text; };
-  say(message);
-  const provider = dialog.querySelector('[data-log-in]');
-  provider.hidden = !canLogIn();
-  provider.onclick = logIn;
-  dialog.querySelector('[data-close]').onclick = () => dialog.close();
-  document.body.append(dialog);
-  dialog.showModal();
-  return new Promise((resolve) => {
-    let done = false;
-    let other = null;
-    dialog.querySelector('[data-enter-token]').onclick = () => { other = askToken(''); dialog.close(); };
-    dialog.querySelector('form').addEventListener('submit', async (event) => {
-      event.preventDefault();
-      const button = dialog.querySelector('.main');
-      if (button.disabled) return;
-      button.disabled = true;
-      try {
-        await signIn(new FormData(event.target));
-        done = true;
-        dialog.close();
-      } catch (error) {
-        say(error.status ? error.message : 'The catalogue did not respond. Try again in a moment.');
-        dialog.querySelector('[type=password]').select();
-      } finally {
-        button.disabled = false;
-      }
-    });
-    dialog.addEventListener('close', () => {
-      dialog.remove();
-      resolve(other ?? done);
-    });
-  });
-}
-
-// askToken shows the dialog for a token.
-function askToken(message) {
-  const dialog = document.createElement('dialog');
-  dialog.setAttribute('aria-labelledby', 'token-title');
-  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'Enter an access token'}</h2>
-    <p class="note warn" hidden></p>
-    ${canLogIn() ? '<p>You need to log in to save. You then return to this page; your changes are kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or enter an access token. It is kept in this tab only, until you close it.</p>'
-    : '<p>You need an access token to save. The administrator can create one in the directory where the service was started: <code>bin/catalogue token</code>, or <code>go run ./cmd/catalogue token</code>. It is kept in this tab only, until you close it.</p>'}
-    <div class="field"><label for="token">Token</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
-    <p class="buttons"><button class="button${canLogIn() ? '' : ' main'}" value="use">Use token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Remove token'}</button><button class="button" value="">Cancel</button></p></form>`;
-  const field = dialog.querySelector('textarea');
-  const note = dialog.querySelector('.note');
-  if (message) { note.textContent = message; note.hidden = false; }
-  dialog.querySelector('[value=forget]').hidden = !token();
-  document.body.append(dialog);
-  dialog.showModal();
-  const login = dialog.querySelector('[data-log-in]');
-  if (login) login.onclick = logIn;
-  (login ?? field).focus();
-  const entered = () => field.value.trim().replace(/^Bearer\s+/i, '');
-  dialog.querySelector('form').addEventListener('submit', (event) => {
-    if (event.submitter?.value !== 'use' || !entered() || isToken(entered())) return;
-    event.preventDefault();
-    note.textContent = 'This is not an access token. Copy the whole token.';
-    note.hidden = false;
-    field.focus();
-  });
-  return new Promise((resolve) => {
-    dialog.addEventListener('close', () => {
-      const text = entered();
-      if (dialog.returnValue === 'use' && text) sessionStorage.setItem(place, text);
-      if (dialog.returnValue === 'forget') sessionStorage.removeItem(place);
-      const given = dialog.returnValue === 'use' && Boolean(text);
-      dialog.remove();
-      showHolder();
-      resolve(given);
-    });
-  });
+export async function ask(message = '', byToken = !hasAccounts() || Boolean(token())) {
+  const { askToken, askPassword } = await import('./signin.js'); // a failure is that of the write
+  return byToken ? askToken(message) : askPassword(message);
 }
 
 // GraphQLError is the first error of a response.

@@ -1,0 +1,88 @@
+// The dialogs to sign in and to enter a token, which a page loads when it needs them.
+import { signIn } from './account.js';
+import { canLogIn, isToken, logIn, place, showHolder, token } from './token.js';
+
+// askPassword shows the dialog to sign in with an account.
+export function askPassword(message) {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'sign-in-title');
+  dialog.innerHTML = `<form method="post" action="/login"><h2 id="sign-in-title">Sign in</h2><p class="note warn" role="alert" hidden></p>
+    <div class="field"><label for="dialog-email">Name or email address</label><input id="dialog-email" name="email" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="200" required></div>
+    <div class="field"><label for="dialog-password">Password</label><input id="dialog-password" name="password" type="password" autocomplete="current-password" maxlength="1000" required></div>
+    <p class="buttons"><button class="button main">Sign in</button><button type="button" class="button" data-log-in hidden>Sign in with your organisation</button><button type="button" class="button" data-close>Cancel</button></p>
+    <p class="small"><button type="button" class="text-button" data-enter-token>Enter an access token instead</button></p></form>`;
+  const note = dialog.querySelector('.note');
+  const say = (text) => { note.textContent = text; note.hidden = !text; };
+  say(message);
+  const provider = dialog.querySelector('[data-log-in]');
+  provider.hidden = !canLogIn();
+  provider.onclick = logIn;
+  dialog.querySelector('[data-close]').onclick = () => dialog.close();
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    let done = false;
+    let other = null;
+    dialog.querySelector('[data-enter-token]').onclick = () => { other = askToken(''); dialog.close(); };
+    dialog.querySelector('form').addEventListener('submit', async (event) => {
+      event.preventDefault();
+      const button = dialog.querySelector('.main');
+      if (button.disabled) return;
+      button.disabled = true;
+      try {
+        await signIn(new FormData(event.target));
+        done = true;
+        dialog.close();
+      } catch (error) {
+        say(error.status ? error.message : 'The catalogue did not respond. Try again in a moment.');
+        dialog.querySelector('[type=password]').select();
+      } finally {
+        button.disabled = false;
+      }
+    });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(other ?? done);
+    });
+  });
+}
+
+// askToken shows the dialog for a token.
+export function askToken(message) {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'token-title');
+  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'Enter an access token'}</h2>
+    <p class="note warn" hidden></p>
+    ${canLogIn() ? '<p>You need to log in to save. You then return to this page; your changes are kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or enter an access token. It is kept in this tab only, until you close it.</p>'
+    : '<p>You need an access token to save. The administrator can create one in the directory where the service was started: <code>bin/catalogue token</code>, or <code>go run ./cmd/catalogue token</code>. It is kept in this tab only, until you close it.</p>'}
+    <div class="field"><label for="token">Token</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
+    <p class="buttons"><button class="button${canLogIn() ? '' : ' main'}" value="use">Use token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Remove token'}</button><button class="button" value="">Cancel</button></p></form>`;
+  const field = dialog.querySelector('textarea');
+  const note = dialog.querySelector('.note');
+  if (message) { note.textContent = message; note.hidden = false; }
+  dialog.querySelector('[value=forget]').hidden = !token();
+  document.body.append(dialog);
+  dialog.showModal();
+  const login = dialog.querySelector('[data-log-in]');
+  if (login) login.onclick = logIn;
+  (login ?? field).focus();
+  const entered = () => field.value.trim().replace(/^Bearer\s+/i, '');
+  dialog.querySelector('form').addEventListener('submit', (event) => {
+    if (event.submitter?.value !== 'use' || !entered() || isToken(entered())) return;
+    event.preventDefault();
+    note.textContent = 'This is not an access token. Copy the whole token.';
+    note.hidden = false;
+    field.focus();
+  });
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      const text = entered();
+      if (dialog.returnValue === 'use' && text) sessionStorage.setItem(place, text);
+      if (dialog.returnValue === 'forget') sessionStorage.removeItem(place);
+      const given = dialog.returnValue === 'use' && Boolean(text);
+      dialog.remove();
+      showHolder();
+      resolve(given);
+    });
+  });
+}
