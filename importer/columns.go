@@ -302,6 +302,15 @@ func (c *chooser) findCandidates() {
 			first[r.column] = first[r.column] || isFirst
 		}
 	}
+	used := c.used()
+	for _, field := range c.open() {
+		for i := range c.profiles {
+			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0
+			if c.candidates[field] == nil && isNamed && !used[i] && c.profiles[i].Filled > 1 {
+				c.candidates[field] = []int{i} // not readable; a default would hide that
+			}
+		}
+	}
 }
 
 // Points up to which a column is no candidate, or only the first one.

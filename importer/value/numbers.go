@@ -90,9 +90,9 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 	return whole, number[last : last+1], len(number)-last-1 == 3 && whole != "" && !strings.ContainsAny(whole, ".,")
 }
 
-// amount matches a number with a currency before or after it: a symbol, or up to five letters. A dash may stand for no
-// decimals: 12,- and 250/-.
-var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,6})?$`)
+// amount matches a number with a currency before or after it: a symbol, or letters. A dash may stand for no
+// decimals: 12,-, 250/- and 250/=.
+var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,10})?$`)
 
 // bareNumber removes the currency from an amount.
 func bareNumber(text string) (number string, ok bool) {
@@ -110,8 +110,9 @@ func bareNumber(text string) (number string, ok bool) {
 }
 
 // ParsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
-// spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm".
-func ParsePages(text string) (plain string, ok bool) {
+// spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm". Its unit is a word for pages,
+// or the one of its column (UnitSurvey).
+func ParsePages(text, ofColumn string) (plain string, ok bool) {
 	if len(text) > maxValue {
 		return "", false
 	}
@@ -122,8 +123,8 @@ func ParsePages(text string) (plain string, ok bool) {
 	if extent.MatchString(text) {
 		return longestSequence(text)
 	}
-	if found := foreignUnit.FindStringSubmatch(text); found != nil && !volumes.MatchString(found[2]) {
-		text = found[1]
+	if number, unit := SplitUnit(text); unit != "" && (unit == ofColumn || pageWords.MatchString(unit)) {
+		return number, true
 	}
 	if whole, point, mayBeThousands := splitDecimals(text); point != "" && !mayBeThousands && strings.Trim(text[len(whole)+1:], "0") == "" {
 		text = whole
@@ -137,11 +138,7 @@ var (
 		`\s*(?:pages?|pgs?|pp?|pág|págs|páginas?|paginas?|pagine|seiten?|sid(?:or|er|a)|str|stron|strony|stran|s|с|стр|oldal|blz|sayfa|f)(?:[^\pL\d]|$)`
 	sequences = regexp.MustCompile(`(?i)` + sequence)
 	// extent matches a text that begins with a sequence, also in one volume: 1 vol. (304 p.).
-	extent = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
-	// foreignUnit matches a number with a unit in a script other than Latin: 352页, 352 صفحة.
-	foreignUnit = regexp.MustCompile(`^(?:全|共)?(\d[\d., ]*?)\s*((?:[^\p{Latin}\p{Nd}\p{P}\p{S}\s][\p{M}]*){1,12}\.?)$`)
-	// volumes matches the units of volumes, and those of thousands.
-	volumes      = regexp.MustCompile(`^[卷巻冊册권部本册子千万萬]`)
+	extent       = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
 	pageRange    = regexp.MustCompile(`\d-+\d`)
 	tightList    = regexp.MustCompile(`[^\d\s],\d`) // viii,120,304: no comma separates thousands
 	listedNumber = regexp.MustCompile(`\[?(?:\d{1,3}(?:[.'’]\d{3})+|\d,\d{3}|\d+)`)
