@@ -157,7 +157,7 @@ var (
 	mark    = regexp.MustCompile(`^(?:\p{L}[-./ ]?\d{1,6}|\p{L}{1,5}[-/_]\d{1,8})$`)
 	article = regexp.MustCompile(`^(?i:the|an?|der|die|das|ein|eine|le|les|la|el|los|las|il|gli|lo) `)
 	person  = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
-	money   = regexp.MustCompile(`\p{Sc}|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
+	money   = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
 )
 
 // Add adds a cell. lastYear is the latest year of a book.
