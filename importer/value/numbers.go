@@ -4,16 +4,19 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"library-catalogue/graph/model"
 )
 
 // AmountSurvey finds the decimal separator of a column of amounts.
 type AmountSurvey struct {
-	commas, points int    // cells in which it is the decimal separator
-	whole          int    // cells without a separator
-	Ambiguous      string // the first cell like 85.000, whose three digits may be thousands or decimals
-	Row            int    // of Ambiguous
+	commas, points int             // cells in which it is the decimal separator
+	currencies     map[string]bool // of these cells
+	unclear        map[string]Seen // by currency: the first cell like 85.000
+	whole          int             // cells without a separator
+	Ambiguous      string          // the first cell like 85.000, whose three digits may be thousands or decimals
+	Row            int             // of Ambiguous
 }
 
 // Add counts a cell.
@@ -24,19 +27,31 @@ func (s *AmountSurvey) Add(row int, text string) {
 	}
 	switch whole, point, mayBeThousands := splitDecimals(number); {
 	case mayBeThousands && strings.HasPrefix(whole, "0"): // 0.990 has no thousands
-		s.count(point)
+		s.count(text, point)
 	case mayBeThousands:
 		if point == "." && s.Ambiguous == "" {
 			s.Ambiguous, s.Row = text, row
 		}
+		if _, ok := s.unclear[currency(text)]; point == "." && !ok && len(s.unclear) < maxUnits {
+			if s.unclear == nil {
+				s.unclear = map[string]Seen{}
+			}
+			s.unclear[currency(text)] = Seen{Text: text, Row: row}
+		}
 	case point == "":
 		s.whole++
 	default:
-		s.count(point)
+		s.count(text, point)
 	}
 }
 
-func (s *AmountSurvey) count(point string) {
+func (s *AmountSurvey) count(text, point string) {
+	if s.currencies == nil {
+		s.currencies = map[string]bool{}
+	}
+	if len(s.currencies) < maxUnits {
+		s.currencies[currency(text)] = true
+	}
 	if point == "," {
 		s.commas++
 	} else {
@@ -47,13 +62,31 @@ func (s *AmountSurvey) count(point string) {
 // Comma reports whether the decimal separator is a comma. isClear is false if no cell decides it: if the column has
 // Ambiguous, and no other cell with a separator or without one.
 func (s *AmountSurvey) Comma() (comma, isClear bool) {
+	for of, seen := range s.unclear { // Rp 25.000 is not decided by $ 7.50
+		if of != "" && len(s.currencies) > 0 && !s.currencies[of] && !s.currencies[""] {
+			s.Ambiguous, s.Row = seen.Text, seen.Row
+			return true, false
+		}
+	}
 	switch {
+	case s.commas > 0 && s.points > 0 && s.Ambiguous != "": // rows of two notations
+		return true, false
 	case s.commas > 0 || s.points > 0:
 		return s.points == 0, true
 	case s.Ambiguous == "":
 		return false, true
 	}
 	return true, s.whole > 0 // decimals would be written in all cells
+}
+
+// currency returns the letters and signs of currencies in an amount.
+func currency(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.Is(unicode.Sc, r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 // ParseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is

@@ -65,7 +65,8 @@ func TestComma(t *testing.T) {
 	}{
 		{[]string{"1.299", "9,99"}, true, true}, {[]string{"1.299,00"}, true, true}, {[]string{"1,299.00", "1,299"}, false, true},
 		{[]string{"1,299"}, false, true}, {[]string{"Rp 85.000", "Rp 120.000"}, true, false}, {[]string{"1.250 €", "950 €"}, true, true},
-		{[]string{"12.500", "0.990"}, false, true}, {[]string{"9,99", "9.99"}, false, true}, {nil, false, true},
+		{[]string{"12.500", "0.990"}, false, true}, {[]string{"Rp 25.000", "$ 7.50"}, true, false}, {[]string{"$ 25.000", "$ 7.50", "12.5"}, false, true},
+		{[]string{"25.000", "$ 7.50"}, false, true}, {[]string{"9,99", "9.99"}, false, true}, {[]string{"1.850", "9,50", "7.25"}, true, false}, {nil, false, true},
 	} {
 		var s AmountSurvey
 		for _, cell := range test.cells {
