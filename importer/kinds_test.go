@@ -52,7 +52,8 @@ func TestKinds(t *testing.T) {
 
 		"escaped quotes": {[]byte("Title,Author,Year,Pages,Price,Genre\n\"Call it \\\"home\\\"\",X,2000,10,1,G\n\"No \\\"end\\\", he said\",X,2000,10,1,G\n"),
 			[]string{`Call it "home" | X | 10 | 2000-01-01 | 1.00 | G`, `No "end", he said | X | 10 | 2000-01-01 | 1.00 | G`}, ""},
-		"doubled quotes": {[]byte("Title,Author,Year,Pages,Price,Genre\n\"Path \"\"C:\\\"\"x\",X,2000,10,1,G\n"), []string{`Path "C:\"x | X | 10 | 2000-01-01 | 1.00 | G`}, ""},
+		"doubled quotes": {[]byte("Title,Author,Year,Pages,Price,Genre\n\"The \"\"D:\\\"\"\",X,2000,10,1,G\n5\\\"x,X,2000,10,1,G\n"),
+			[]string{`The "D:\" | X | 10 | 2000-01-01 | 1.00 | G`, `5\"x | X | 10 | 2000-01-01 | 1.00 | G`}, ""},
 
 		"an office alone": {[]byte(csl + `{"literal": "Bundesamt für Statistik"}]}]`), []string{"A | Bundesamt für Statistik | 10 | 2000-03-01 | - | book"}, ""},
 		"particle and suffix": {[]byte(csl + `{"family": "Goethe", "given": "Johann", "non-dropping-particle": "von"}, {"family": "King", "given": "Martin", "suffix": "Jr."}, {"family": "Humboldt", "given": "Alexander", "dropping-particle": "von"}]}]`),
