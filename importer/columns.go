@@ -250,7 +250,7 @@ func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
 			continue
 		}
 		for _, field := range fields {
-			if r := (rank{field: field, column: i}); c.found[field] == nil {
+			if r := (rank{field: field, column: i}); c.found[field] == nil && !c.isFurther(i, field, used) {
 				isText := model.ImportField(field).Kind == model.KindText
 				if r.name, r.cells = c.points(i, field); r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || c.profiles == nil || !c.profiles[i].IsTyped()) {
 					all = append(all, r)
@@ -260,6 +260,18 @@ func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
 	}
 	slices.SortStableFunc(all, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
 	return all
+}
+
+// isFurther reports whether a column is a further one of the same numbered name, as Author 2 is beside Author 1.
+func (c *chooser) isFurther(i int, field string, used map[int]bool) bool {
+	base := strings.TrimRight(foldName(c.header[i]), "0123456789")
+	if base == "" || survey.NamePoints(c.header[i], field) <= 0 {
+		return false
+	}
+	return slices.ContainsFunc(c.header[:min(i, len(c.profiles))], func(name string) bool {
+		first := slices.Index(c.header, name)
+		return strings.TrimRight(foldName(name), "0123456789") == base && !used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, field, false)
+	})
 }
 
 // Limits of the ranking, because each column is compared with all words of all fields.
@@ -300,6 +312,15 @@ func (c *chooser) findCandidates() {
 			}
 			c.candidates[r.field] = append(c.candidates[r.field], r.column)
 			first[r.column] = first[r.column] || isFirst
+		}
+	}
+	used := c.used()
+	for _, field := range c.open() {
+		for i := range c.profiles {
+			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0
+			if c.candidates[field] == nil && isNamed && !used[i] && c.profiles[i].Filled > 1 {
+				c.candidates[field] = []int{i} // not readable; a default would hide that
+			}
 		}
 	}
 }

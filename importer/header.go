@@ -140,7 +140,7 @@ func (f *File) choose(ctx context.Context) error {
 func (f *File) sample(ctx context.Context) error {
 	f.profiles = make([]*survey.Profile, min(len(f.Header), maxRanked))
 	for i := range f.profiles {
-		f.profiles[i] = &survey.Profile{}
+		f.profiles[i] = &survey.Profile{Name: f.Header[i]}
 	}
 	records, err := f.records(ctx)
 	for range sampledRows {

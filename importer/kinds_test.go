@@ -50,6 +50,11 @@ func TestKinds(t *testing.T) {
 		"euros": {[]byte("Title,Author,Year,Pages,Price,Genre\nA,X,2000,10,2.350 €,G\nB,X,2000,10,780 €,G\n"),
 			[]string{"A | X | 10 | 2000-01-01 | 2350.00 | G", "B | X | 10 | 2000-01-01 | 780.00 | G"}, "decimal"},
 
+		"escaped quotes": {[]byte("Title,Author,Year,Pages,Price,Genre\n\"Call it \\\"home\\\"\",X,2000,10,1,G\n\"No \\\"end\\\", he said\",X,2000,10,1,G\n"),
+			[]string{`Call it "home" | X | 10 | 2000-01-01 | 1.00 | G`, `No "end", he said | X | 10 | 2000-01-01 | 1.00 | G`}, ""},
+		"doubled quotes": {[]byte("Title,Author,Year,Pages,Price,Genre\n\"The \"\"D:\\\"\"\",X,2000,10,1,G\n5\\\"x,X,2000,10,1,G\n"),
+			[]string{`The "D:\" | X | 10 | 2000-01-01 | 1.00 | G`, `5\"x | X | 10 | 2000-01-01 | 1.00 | G`}, ""},
+
 		"an office alone": {[]byte(csl + `{"literal": "Bundesamt für Statistik"}]}]`), []string{"A | Bundesamt für Statistik | 10 | 2000-03-01 | - | book"}, ""},
 		"particle and suffix": {[]byte(csl + `{"family": "Goethe", "given": "Johann", "non-dropping-particle": "von"}, {"family": "King", "given": "Martin", "suffix": "Jr."}, {"family": "Humboldt", "given": "Alexander", "dropping-particle": "von"}]}]`),
 			[]string{"A | Johann von Goethe, Martin King Jr., Alexander von Humboldt | 10 | 2000-03-01 | - | book"}, ""},

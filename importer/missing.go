@@ -39,7 +39,11 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 			first := strings.Join(f.firstOf(i), "; ")
 			q.Answers = append(q.Answers, Answer{"", m.field + "=" + column, "reads " + m.field + " from that column",
 				fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(m.field).Label, first)})
-			q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", m.field, Printable(column), first))
+			example := fmt.Sprintf("%s may be %s: %s", m.field, Printable(column), first)
+			if i < len(f.profiles) && f.profiles[i].Points(m.field) < 0 {
+				example = fmt.Sprintf("the column %s is filled, but not readable as %s: %s", Printable(column), m.field, first)
+			}
+			q.Examples = append(q.Examples, example)
 		}
 		if m.isEmpty {
 			empty := "is empty in all rows"

@@ -159,7 +159,11 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 		if _, isDay := value.ExcelDay(strings.TrimSpace(v.Written()), f.options.LastYear); isDay && model.ImportField(p.Field).Kind == model.KindDate {
 			advice = "If the number is a day of Excel, format the column as a date there."
 		}
-		row.Problems = append(row.Problems, Problem{Column: column, Value: v.Written(), Message: p.Message, Mend: advice})
+		message := p.Message
+		if number, unit := value.SplitUnit(strings.TrimSpace(v.Written())); number != "" && p.Field == "pages" && f.readings["pages"].unit != unit {
+			message = fmt.Sprintf("%q is not known as a unit of pages, and not the unit of this column.", unit)
+		}
+		row.Problems = append(row.Problems, Problem{Column: column, Value: v.Written(), Message: message, Mend: advice})
 	}
 }
 

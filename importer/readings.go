@@ -29,6 +29,8 @@ type reading struct {
 	dates    value.DateSurvey
 	hasDates bool // a cell is a date in some order
 	amounts  value.AmountSurvey
+	units    value.UnitSurvey
+	unit     string           // the unknown unit of the column's numbers of pages
 	forms    map[string]*Form // by layout: cells that are not in the catalogue's notation
 }
 
@@ -54,6 +56,8 @@ func (r *reading) survey(row int, text string) {
 		r.dates.Add(row, strings.TrimSpace(text), r.lastYear)
 	case model.KindCents:
 		r.amounts.Add(row, strings.TrimSpace(text))
+	case model.KindInt:
+		r.units.Add(row, strings.TrimSpace(text))
 	}
 	if r.isNames && len(r.names) < maxNames && len(text) < maxName {
 		r.names = append(r.names, text)
@@ -103,6 +107,10 @@ func (r *reading) decide(column string, place func(int) string) (q *Question) {
 			r.note(f.Text, layout, f.Cells)
 		}
 	}
+	if unit, seen := r.units.Shared(); unit != "" {
+		r.unit = unit
+		r.note(seen.Text, "number with the unit "+unit, seen.Cells)
+	}
 	return q
 }
 
@@ -132,7 +140,7 @@ func (r *reading) read(original string) (plain, layout string) {
 			return plain, "amount"
 		}
 	case model.KindInt:
-		if plain, ok := value.ParsePages(text); ok && plain != text {
+		if plain, ok := value.ParsePages(text, r.unit); ok && plain != text {
 			return plain, "number"
 		}
 	case model.KindText:

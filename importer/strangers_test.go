@@ -34,10 +34,13 @@ func TestGaps(t *testing.T) {
 		"unless the genre has a default": {"Title,Pages,Year,Author,Price,Kategorie\nA,1,2000,X,1,C\n", "genre=G", "A||1|2000-01-01|X|1.00|G|C"},
 		"a category with other words":    {"Title,Pages,Year,Author,Price,Kategorien 1\nA,1,2000,X,1,G\n", "", "A||1|2000-01-01|X|1.00|G|"},
 
-		"a price paid is no list price":           {"Title,Pages,Year,Author,Purchase Price,Cover Price,Genre\nA,1,2000,X,1,2,G\nB,1,2000,X,1,,G\n", "price=0", "A||1|2000-01-01|X|2.00|G| B||1|2000-01-01|X|0.00|G|"},
-		"but counts alone":                        {"Title,Pages,Year,Author,Purchase Price,Genre\nA,1,2000,X,1,G\n", "", "A||1|2000-01-01|X|1.00|G|"},
-		"a column data with dates":                {"Titolo,Pagine,Data,Autore,Prezzo,Genere\nA,1,1/2000,X,1,G\n", "", "A||1|2000-01-01|X|1.00|G|"},
-		"a column data without one is no date":    {"Title,Pages,Data,Author,Price,Genre\nA,1,x,X,1,G\n", "", "the header has no column published_at. It has: Title, Pages, Data, Author, Price, Genre"},
+		"a price paid is no list price":        {"Title,Pages,Year,Author,Purchase Price,Cover Price,Genre\nA,1,2000,X,1,2,G\nB,1,2000,X,1,,G\n", "price=0", "A||1|2000-01-01|X|2.00|G| B||1|2000-01-01|X|0.00|G|"},
+		"but counts alone":                     {"Title,Pages,Year,Author,Purchase Price,Genre\nA,1,2000,X,1,G\n", "", "A||1|2000-01-01|X|1.00|G|"},
+		"a column data with dates":             {"Titolo,Pagine,Data,Autore,Prezzo,Genere\nA,1,1/2000,X,1,G\n", "", "A||1|2000-01-01|X|1.00|G|"},
+		"a column data without one is no date": {"Title,Pages,Data,Author,Price,Genre\nA,1,x,X,1,G\n", "", "the header has no column published_at. It has: Title, Pages, Data, Author, Price, Genre"},
+		"pages that are none are asked": {"Title,Seiten,Year,Author,Price,Genre\nA,many,2000,X,1,G\nB,few,2000,X,1,G\n", "",
+			"the header has no column pages (did you mean Seiten?). It has: Title, Seiten, Year, Author, Price, Genre:\n  the column Seiten is filled, but not readable as pages: many; few"},
+		"another unit": {header + "A,2 tomos,2000,X,1,G,C\n", "", `row 1 (line 2): Pages "2 tomos": "tomos" is not known as a unit of pages, and not the unit of this column.`},
 		"one JSON record without fields is asked": {`[{"title":"A","author":"X"}]`, "pages=1 genre=G price=0", "the header has no column published_at. It has: author, title"},
 
 		"a list of books in objects": {"{\n\"items\": [\n{\"volumeInfo\":" + book + "}]}", "", "A||1|2000-01-01|X|1.00|G|"},

@@ -123,9 +123,14 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 // escapedQuote matches a quote behind a backslash that cannot end a cell, because a letter or digit follows.
 var escapedQuote = regexp.MustCompile(`\\"[\pL\pN]`)
 
-// escapesQuotes reports whether backslashes escape quotes, as in exports of MySQL.
+// doubledQuote matches a quote that is doubled in a quoted cell, and no empty cell.
+var doubledQuote = regexp.MustCompile(`[^\s,;|"]""|""[\pL\pN]`)
+
+// escapesQuotes reports whether backslashes escape quotes, as in exports of MySQL: if the header is quoted, or no quote is
+// doubled.
 func escapesQuotes(text []byte) bool {
-	return bytes.HasPrefix(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte(`"`)) && escapedQuote.Match(text)
+	isQuoted := bytes.HasPrefix(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte(`"`))
+	return escapedQuote.Match(text) && (isQuoted || !doubledQuote.Match(bytes.ReplaceAll(text, []byte(`\"`), nil)))
 }
 
 // firstRows returns the first rows of CSV with their lines, or only the row of a line.

@@ -24,6 +24,9 @@ const (
 func NamePoints(name, field string) int {
 	parts := split(name)
 	found := words[field].count(parts)
+	if field == "pages" && found > 0 { // Nr. of pages
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "nr" || part == "no" })
+	}
 	isFurther := func(other string) bool {
 		return other != field && model.ImportField(other).Is(model.OnInclude) && words[other].count(parts) > 0
 	}
@@ -128,14 +131,18 @@ func (l wordList) has(part string) bool {
 
 // Profile describes the cells of a column.
 type Profile struct {
+	Name   string   // of the column
 	Filled int      // cells with a value
 	First  []string // the first values, different ones
 
 	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons int
-	distinct                                                                    map[string]bool
-	letters, last                                                               int
-	numbers                                                                     []int // of whole
-	isCounting                                                                  bool  // whole numbers that count up by 1
+
+	words         int // amounts with letters that are no unit of pages
+	units         value.UnitSurvey
+	distinct      map[string]bool
+	letters, last int
+	numbers       []int // of whole
+	isCounting    bool  // whole numbers that count up by 1
 }
 
 const (
@@ -150,7 +157,7 @@ var (
 	mark    = regexp.MustCompile(`^(?:\p{L}[-./ ]?\d{1,6}|\p{L}{1,5}[-/_]\d{1,8})$`)
 	article = regexp.MustCompile(`^(?i:the|an?|der|die|das|ein|eine|le|les|la|el|los|las|il|gli|lo) `)
 	person  = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
-	money   = regexp.MustCompile(`\p{Sc}|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
+	money   = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
 )
 
 // Add adds a cell. lastYear is the latest year of a book.
@@ -197,7 +204,8 @@ func (p *Profile) Add(cell string, lastYear int) {
 			p.dates++
 		}
 	}
-	number, isWhole := value.ParsePages(cell)
+	p.units.Add(0, cell)
+	number, isWhole := value.ParsePages(cell, "")
 	if isWhole && number != "" {
 		n := 0
 		for _, digit := range number[:min(len(number), 9)] {
@@ -211,6 +219,8 @@ func (p *Profile) Add(cell string, lastYear int) {
 		p.amounts++
 		if money.MatchString(cell) {
 			p.money++
+		} else if !isWhole && strings.ContainsFunc(cell, unicode.IsLetter) {
+			p.words++
 		} else if strings.Contains(plain, ".") {
 			p.decimals++
 		}
@@ -229,11 +239,13 @@ func (p *Profile) Refutes(field string) bool {
 	case "published_at":
 		readable = p.years + p.dates
 	case "pages":
-		readable = p.whole
+		readable = p.pages()
 	case "price":
 		readable = p.amounts
 	case "isbn":
 		readable = p.isbns
+	case "genre", "category":
+		readable -= p.money + p.words
 	}
 	return 5*readable < p.Filled
 }
@@ -262,8 +274,13 @@ func (p *Profile) Points(field string) int {
 		}
 		return share(p.years + p.dates)
 	case "pages":
-		if share(p.whole) < 5 || share(p.money) >= 5 || counts {
+		switch {
+		case share(p.pages()) < 5 || share(p.money) >= 5 || counts:
 			return -1
+		case p.pages() > p.whole && p.unitNamed(): // Kurasa: 58 kurasa
+			return 8
+		case p.pages() > p.whole:
+			return 5
 		}
 		slices.Sort(p.numbers)
 		switch median := p.numbers[len(p.numbers)/2]; {
@@ -278,9 +295,14 @@ func (p *Profile) Points(field string) int {
 		if share(p.years) >= 8 {
 			return 1
 		}
-		return 2 + max(share(p.money)*8/10, share(p.decimals)*5/10)
+		money := p.money + p.words
+		if p.unitNamed() {
+			money = p.money
+		}
+		return 2 + max(share(money)*8/10, share(p.decimals)*5/10)
 	}
-	if share(max(p.amounts, p.whole)) >= 8 && p.Filled > 2 {
+	isMoney := (field == "genre" || field == "category") && share(p.money+p.words) >= 8
+	if isMoney || share(max(p.amounts, p.pages())) >= 8 && (p.Filled > 2 || p.pages() > p.whole) {
 		return -1 // numbers are no text
 	}
 	if share(p.dates) >= 8 {
@@ -304,9 +326,21 @@ func (p *Profile) Points(field string) int {
 	}
 }
 
+// pages returns the number of cells that may be numbers of pages, also with an unknown unit that nearly all share.
+func (p *Profile) pages() int {
+	_, shared := p.units.Shared()
+	return p.whole + shared.Cells
+}
+
+// unitNamed reports whether the column has the name of the unit of its numbers.
+func (p *Profile) unitNamed() bool {
+	unit, _ := p.units.Shared()
+	return unit != "" && slices.Contains(split(p.Name), strings.ReplaceAll(collate.Fold(unit), " ", ""))
+}
+
 // IsTyped reports whether nearly all cells are numbers, dates or codes, unlike the name of a column.
 func (p *Profile) IsTyped() bool {
-	return p.Filled > 0 && 10*max(p.amounts, p.years+p.dates, p.codes, p.whole) >= 8*p.Filled
+	return p.Filled > 0 && 10*max(p.amounts, p.years+p.dates, p.codes, p.pages()) >= 8*p.Filled
 }
 
 // IsTyped reports whether a cell is a number, a date or a code.

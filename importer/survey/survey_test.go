@@ -123,3 +123,27 @@ func TestMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestUnits: a unit that the cells share speaks for a price, or for pages if it is the name of the column.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	points := func(name string, cells ...string) map[string]int {
+		p, points := Profile{Name: name}, map[string]int{}
+		for _, cell := range cells {
+			p.Add(cell, 2027)
+		}
+		for _, field := range []string{"pages", "price", "genre", "name"} {
+			points[field] = p.Points(field)
+		}
+		return points
+	}
+	if p := points("Jis", "420 kap", "260 kap"); p["price"] <= p["pages"] || p["pages"] < 3 || p["genre"] >= 0 || p["name"] >= 0 {
+		t.Error("a unit without a name: ", p)
+	}
+	if p := points("Kap", "420 kap", "260 kap"); p["price"] >= p["pages"] {
+		t.Error("a unit with a name: ", p)
+	}
+	if p := points("Jis", "KSh 420/=", "260/="); p["genre"] >= 0 || p["pages"] >= 0 {
+		t.Error("money: ", p)
+	}
+}

@@ -4,16 +4,19 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"library-catalogue/graph/model"
 )
 
 // AmountSurvey finds the decimal separator of a column of amounts.
 type AmountSurvey struct {
-	commas, points int    // cells in which it is the decimal separator
-	whole          int    // cells without a separator
-	Ambiguous      string // the first cell like 85.000, whose three digits may be thousands or decimals
-	Row            int    // of Ambiguous
+	commas, points int             // cells in which it is the decimal separator
+	currencies     map[string]bool // of these cells
+	unclear        map[string]Seen // by currency: the first cell like 85.000
+	whole          int             // cells without a separator
+	Ambiguous      string          // the first cell like 85.000, whose three digits may be thousands or decimals
+	Row            int             // of Ambiguous
 }
 
 // Add counts a cell.
@@ -24,19 +27,31 @@ func (s *AmountSurvey) Add(row int, text string) {
 	}
 	switch whole, point, mayBeThousands := splitDecimals(number); {
 	case mayBeThousands && strings.HasPrefix(whole, "0"): // 0.990 has no thousands
-		s.count(point)
+		s.count(text, point)
 	case mayBeThousands:
 		if point == "." && s.Ambiguous == "" {
 			s.Ambiguous, s.Row = text, row
 		}
+		if _, ok := s.unclear[currency(text)]; point == "." && !ok && len(s.unclear) < maxUnits {
+			if s.unclear == nil {
+				s.unclear = map[string]Seen{}
+			}
+			s.unclear[currency(text)] = Seen{Text: text, Row: row}
+		}
 	case point == "":
 		s.whole++
 	default:
-		s.count(point)
+		s.count(text, point)
 	}
 }
 
-func (s *AmountSurvey) count(point string) {
+func (s *AmountSurvey) count(text, point string) {
+	if s.currencies == nil {
+		s.currencies = map[string]bool{}
+	}
+	if len(s.currencies) < maxUnits {
+		s.currencies[currency(text)] = true
+	}
 	if point == "," {
 		s.commas++
 	} else {
@@ -47,13 +62,31 @@ func (s *AmountSurvey) count(point string) {
 // Comma reports whether the decimal separator is a comma. isClear is false if no cell decides it: if the column has
 // Ambiguous, and no other cell with a separator or without one.
 func (s *AmountSurvey) Comma() (comma, isClear bool) {
+	for of, seen := range s.unclear { // Rp 25.000 is not decided by $ 7.50
+		if of != "" && len(s.currencies) > 0 && !s.currencies[of] && !s.currencies[""] {
+			s.Ambiguous, s.Row = seen.Text, seen.Row
+			return true, false
+		}
+	}
 	switch {
+	case s.commas > 0 && s.points > 0 && s.Ambiguous != "": // rows of two notations
+		return true, false
 	case s.commas > 0 || s.points > 0:
 		return s.points == 0, true
 	case s.Ambiguous == "":
 		return false, true
 	}
 	return true, s.whole > 0 // decimals would be written in all cells
+}
+
+// currency returns the letters and signs of currencies in an amount.
+func currency(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.Is(unicode.Sc, r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 // ParseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is
@@ -90,9 +123,9 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 	return whole, number[last : last+1], len(number)-last-1 == 3 && whole != "" && !strings.ContainsAny(whole, ".,")
 }
 
-// amount matches a number with a currency before or after it: a symbol, or up to five letters. A dash may stand for no
-// decimals: 12,- and 250/-.
-var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,6})?$`)
+// amount matches a number with a currency before or after it: a symbol, or letters. A dash may stand for no
+// decimals: 12,-, 250/- and 250/=.
+var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,10})?$`)
 
 // bareNumber removes the currency from an amount.
 func bareNumber(text string) (number string, ok bool) {
@@ -110,8 +143,9 @@ func bareNumber(text string) (number string, ok bool) {
 }
 
 // ParsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
-// spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm".
-func ParsePages(text string) (plain string, ok bool) {
+// spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm". Its unit is a word for pages,
+// or the one of its column (UnitSurvey).
+func ParsePages(text, ofColumn string) (plain string, ok bool) {
 	if len(text) > maxValue {
 		return "", false
 	}
@@ -122,8 +156,8 @@ func ParsePages(text string) (plain string, ok bool) {
 	if extent.MatchString(text) {
 		return longestSequence(text)
 	}
-	if found := foreignUnit.FindStringSubmatch(text); found != nil && !volumes.MatchString(found[2]) {
-		text = found[1]
+	if number, unit := SplitUnit(text); unit != "" && (unit == ofColumn || pageWords.MatchString(unit)) {
+		return number, true
 	}
 	if whole, point, mayBeThousands := splitDecimals(text); point != "" && !mayBeThousands && strings.Trim(text[len(whole)+1:], "0") == "" {
 		text = whole
@@ -137,11 +171,7 @@ var (
 		`\s*(?:pages?|pgs?|pp?|pág|págs|páginas?|paginas?|pagine|seiten?|sid(?:or|er|a)|str|stron|strony|stran|s|с|стр|oldal|blz|sayfa|f)(?:[^\pL\d]|$)`
 	sequences = regexp.MustCompile(`(?i)` + sequence)
 	// extent matches a text that begins with a sequence, also in one volume: 1 vol. (304 p.).
-	extent = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
-	// foreignUnit matches a number with a unit in a script other than Latin: 352页, 352 صفحة.
-	foreignUnit = regexp.MustCompile(`^(?:全|共)?(\d[\d., ]*?)\s*((?:[^\p{Latin}\p{Nd}\p{P}\p{S}\s][\p{M}]*){1,12}\.?)$`)
-	// volumes matches the units of volumes, and those of thousands.
-	volumes      = regexp.MustCompile(`^[卷巻冊册권部本册子千万萬]`)
+	extent       = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
 	pageRange    = regexp.MustCompile(`\d-+\d`)
 	tightList    = regexp.MustCompile(`[^\d\s],\d`) // viii,120,304: no comma separates thousands
 	listedNumber = regexp.MustCompile(`\[?(?:\d{1,3}(?:[.'’]\d{3})+|\d,\d{3}|\d+)`)

@@ -24,7 +24,7 @@ func Read(kind model.Kind, text string, lastYear int) (plain, problem string) {
 		thousands, isThousands := ParseAmount(text, true)
 		return only(text, stored(thousands), isThousands, stored(decimals), isDecimals, "an amount, like 15.71")
 	case model.KindInt:
-		pages, ok := ParsePages(text)
+		pages, ok := ParsePages(text, "")
 		return only(text, pages, ok, pages, ok, "a whole number, like 304")
 	}
 	return text, ""

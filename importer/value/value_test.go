@@ -65,7 +65,8 @@ func TestComma(t *testing.T) {
 	}{
 		{[]string{"1.299", "9,99"}, true, true}, {[]string{"1.299,00"}, true, true}, {[]string{"1,299.00", "1,299"}, false, true},
 		{[]string{"1,299"}, false, true}, {[]string{"Rp 85.000", "Rp 120.000"}, true, false}, {[]string{"1.250 €", "950 €"}, true, true},
-		{[]string{"12.500", "0.990"}, false, true}, {[]string{"9,99", "9.99"}, false, true}, {nil, false, true},
+		{[]string{"12.500", "0.990"}, false, true}, {[]string{"Rp 25.000", "$ 7.50"}, true, false}, {[]string{"$ 25.000", "$ 7.50", "12.5"}, false, true},
+		{[]string{"25.000", "$ 7.50"}, false, true}, {[]string{"9,99", "9.99"}, false, true}, {[]string{"1.850", "9,50", "7.25"}, true, false}, {nil, false, true},
 	} {
 		var s AmountSurvey
 		for _, cell := range test.cells {
@@ -89,10 +90,35 @@ func TestPages(t *testing.T) {
 		"viii,120,304p.": "304", "[4],120,304 p.": "304", "xii,304,120 p.": "304", "xii, 304,120 p.": "304", "viii,4,120 p.": "120",
 		"12-304 p.": "", "12-304": "", "1 vol. (120-304 p.)": "", "5/120": "", "12x304": "",
 		"352页": "352", "352ページ": "352", "共352頁": "352", "352쪽": "352", "٣٥٢ صفحة": "352", "352 หน้า": "352", "３５２": "352", "3巻": "", "352 עמ": "352",
+		"2 τόμοι": "", "12 εκ.": "", "350 руб.": "", "18 см": "", "2 т.": "", "304 σελ.": "304", "304 сторінки": "304", "304 bogs": "",
 		"3.5": "", "many": "", "9.78E+12": "", "p": "", "1,2": "", "": "",
 	} {
-		if got, ok := ParsePages(text); got != want || ok != (want != "") {
+		if got, ok := ParsePages(text, ""); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+}
+
+// TestUnits finds the unknown unit of a column.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	for want, columns := range map[string][][]string{
+		"oj":        {{"214 oj.", "96 oj. ;", "1 024 oj"}, {"1 oj", "2 oj", "3 oj", "4 oj", "5"}},
+		"muka laut": {{"214 muka laut", "96 Muka laut"}},
+		"":          {{"214 oj."}, {"214 oj.", "96 p.", "3 x"}, {"214 oj.", "96", "12"}, {"2 cm", "3 cm"}, {"12 руб.", "13 руб."}, nil, {"oj", "oj"}},
+	} {
+		for _, cells := range columns {
+			var s UnitSurvey
+			for _, cell := range cells {
+				s.Add(1, cell)
+			}
+			unit, _ := s.Shared()
+			if unit != want {
+				t.Errorf("%q: %q, not %q", cells, unit, want)
+			}
+			if number, ok := ParsePages("214 oj.", unit); ok != (unit == "oj") || ok && number != "214" {
+				t.Errorf("%q: 214 oj. is %q", cells, number)
+			}
 		}
 	}
 }
@@ -139,7 +165,7 @@ func FuzzCells(f *testing.F) {
 				}
 			}
 		}
-		if plain, ok := ParsePages(text); ok {
+		if plain, ok := ParsePages(text, ""); ok {
 			if _, ok := model.ParseCents(plain); !ok || plain == "" {
 				t.Errorf("%q: %q is no number", text, plain)
 			}
@@ -151,7 +177,7 @@ func FuzzCells(f *testing.F) {
 func TestLongCells(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("1 ", 1<<19), strings.Repeat("mon ", 1<<18), strings.Repeat("i, ", 1<<10) + "304 p.", strings.Repeat("1", 1<<11), "kr " + strings.Repeat("1", 1<<11), strings.Repeat("mon ", 1<<9) + "May 31, 2010", "['" + strings.Repeat("a','", 1<<18) + "a']"} {
-		_, isPages := ParsePages(text)
+		_, isPages := ParsePages(text, "")
 		_, isAmount := ParseAmount(text, true)
 		_, _, isDate := ParseDate(text, DatesDMY, 2027)
 		_, isList := ParseList(text)
