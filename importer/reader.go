@@ -205,7 +205,7 @@ func (f *File) rejectedCells(row *Row) []string {
 			if i >= joined {
 				continue
 			}
-			if plain, layout := f.readings[field].read(cells[i]); layout != "" {
+			if plain, layout := f.readings[field].read(cells[i]); layout != "" && plain != "" {
 				cells[i] = plain
 			}
 		}

@@ -44,29 +44,37 @@ func (p *Pages) signInPage(in signInView) *view.Page {
 	return &view.Page{Name: "signin.html", Title: "Sign in", Script: "people.js", Here: in.Next, Main: in}
 }
 
-// RefuseForm writes the page for the error of a form of an account. email and next are those of a login.
-func (p *Pages) RefuseForm(w http.ResponseWriter, r *http.Request, err error, email, next string) {
+// RefuseForm writes the page for the error of a form of an account, with a status. email and next are those of a login.
+func (p *Pages) RefuseForm(w http.ResponseWriter, r *http.Request, err error, status int, email, next string) {
 	e := model.AsError(err)
 	if r.URL.Path != "/login" || e.Code == model.Internal {
-		p.Fail(w, r, err)
+		p.refuseForm(w, r, err, status)
 		return
 	}
-	in, status := signInView{Email: email, Next: next, Message: e.Message}, http.StatusUnprocessableEntity
+	in := signInView{Email: email, Next: next, Message: e.Message}
 	switch e.Code {
 	case model.BadUserInput:
 		in.Message = "Enter your name and your password."
 	case model.Unauthenticated:
-		in.Message, status = "The name or the password is not right. Try again, or ask an admin for a new link.", http.StatusUnauthorized
-	case model.RateLimited:
-		status = http.StatusTooManyRequests
-	case model.Forbidden:
-		status = http.StatusForbidden
-	case model.Unavailable:
-		status = http.StatusServiceUnavailable
+		in.Message = "The name or the password is not right. Try again, or ask an admin for a new link."
 	}
 	page := p.signInPage(in)
 	page.Status = status
 	p.write(w, r, page)
+}
+
+// refuseForm writes the page for a form that was not taken.
+func (p *Pages) refuseForm(w http.ResponseWriter, r *http.Request, err error, status int) {
+	e := model.AsError(err)
+	message := e.Message
+	switch {
+	case status >= http.StatusInternalServerError:
+		p.Fail(w, r, err)
+		return
+	case e.Code == model.Internal: // an error of HTTP, such as of a media type
+		message = err.Error()
+	}
+	p.write(w, r, &view.Page{Name: "failure.html", Title: "That was not done", Status: status, Main: failureView{Message: message}})
 }
 
 // logIn returns the form to sign in with an account, or the page that redirects to the provider and is its redirect

@@ -53,8 +53,8 @@ const maxBodyBytes = 64 << 10
 type Handler struct {
 	Service *accounts.Service
 	Cookies *auth.Cookies
-	// Refuse writes the page for an error of a form without scripts. email and next are fields of the form.
-	Refuse func(w http.ResponseWriter, r *http.Request, err error, email, next string)
+	// Refuse writes the page for an error of a form without scripts, with a status. email and next are fields of the form.
+	Refuse func(w http.ResponseWriter, r *http.Request, err error, status int, email, next string)
 }
 
 // input has the fields of all routes.
@@ -111,8 +111,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve func(http.R
 	}
 	switch {
 	case err != nil && !wantsJSON && h.Refuse != nil:
-		_ = envelope.LoginError(w, err) // Retry-After
-		h.Refuse(w, r, err, in.Email, in.Next)
+		h.Refuse(w, r, err, envelope.StatusOf(envelope.LoginError(w, err)), in.Email, in.Next)
 	case err != nil:
 		envelope.WriteError(w, r, envelope.LoginError(w, err))
 	case wantsJSON:
