@@ -132,7 +132,7 @@ const legends = `[...document.querySelectorAll("fieldset legend")].map((l) => l.
 func TestImportQuestions(t *testing.T) {
 	b := openImport(t)
 	var file strings.Builder
-	file.WriteString("Titel;Verfasser;published_at;Seitenzahl;Betrag;Signatur\n")
+	file.WriteString("Titel;Verfasser;published_at;Seitenzahl;Betrag;Standort\n")
 	for n := range 10 {
 		fmt.Fprintf(&file, "Twice %s;Ann One;2005-01-01;%s;%d,50;%d\n", []string{"upon a time", "in a lifetime", "over", "round the house", "told"}[n%5], []string{"", "112", "213"}[min(n, 2)], 12+n%2, n+1)
 	}

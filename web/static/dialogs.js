@@ -1,5 +1,6 @@
 // Buttons and dialogs to delete objects, to write genres and categories, and to load the sample.
 import { request, GraphQLError, ask, holder } from './token.js';
+import { TextButton, plural } from './buttons.js';
 import { deleted } from './undo.js';
 import { visit, announce } from './visit.js';
 
@@ -34,24 +35,6 @@ export async function openDialog(html, fill, send) {
   document.body.append(dialog);
   dialog.showModal();
 }
-
-// TextButton is a custom element with a button that needs scripts.
-export class TextButton extends HTMLElement {
-  connectedCallback() {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = this.kind;
-    button.textContent = this.label;
-    if (this.dataset.name) button.setAttribute('aria-label', `${this.label.replace('…', '')} ${this.dataset.name}`);
-    button.onclick = () => this.act();
-    this.replaceChildren(button);
-  }
-
-  get kind() { return 'text-button'; }
-  get label() { return this.words ??= this.textContent; }
-}
-
-export const plural = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
 class DeleteButton extends TextButton {
   get kind() { return this.dataset.type === 'Book' ? 'button' : 'text-button'; }
@@ -149,19 +132,6 @@ class SampleButton extends TextButton {
   }
 }
 
-// CopyButton copies the address of the page.
-class CopyButton extends TextButton {
-  async act() {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      announce('The link was copied.', true);
-    } catch {
-      announce('The link was not copied. Copy the address of this page.', true, { bad: true });
-    }
-  }
-}
-
-if (navigator.clipboard) customElements.define('copy-button', CopyButton); // none without TLS
 customElements.define('delete-button', DeleteButton);
 customElements.define('sample-button', SampleButton);
 customElements.define('edit-button', EditButton);

@@ -1,5 +1,5 @@
 // The history of a book: who changed it, and buttons that restore it.
-import { TextButton } from './dialogs.js';
+import { TextButton } from './buttons.js';
 import { request, holder, newKey, GraphQLError } from './token.js';
 import { visit, announce } from './visit.js';
 import { restored } from './undo.js';

@@ -1,7 +1,21 @@
 // The list of books: fields that find values of a filter, and ticked books.
-import { openDialog, plural } from './dialogs.js';
+import { plural } from './buttons.js';
 import { request, GraphQLError } from './token.js';
 import { visit, announce } from './visit.js';
+
+// openDialog loads the dialogs when the first one is needed.
+async function openDialog(...args) {
+  try {
+    return (await import('./dialogs.js')).openDialog(...args);
+  } catch {
+    announce('A part of this page did not load. Try again.', true, { bad: true });
+  }
+}
+
+// An empty catalogue has a button that loads the sample.
+const loadSampleButton = () => { if (document.querySelector('sample-button')) import('./dialogs.js'); };
+document.addEventListener('shown', loadSampleButton);
+loadSampleButton();
 
 let wait = 0;
 let finding = new AbortController();
