@@ -50,9 +50,9 @@ func (p people) page(target string, headers ...string) *httptest.ResponseRecorde
 	return p.Do(http.MethodGet, target, "", append([]string{"Authorization:", "Accept: text/html"}, headers...)...)
 }
 
-// form sends a form without scripts.
-func (p people) form(target string, fields url.Values, headers ...string) *httptest.ResponseRecorder {
-	return p.Do(http.MethodPost, target, fields.Encode(), append([]string{"Authorization:", "Accept: text/html", "Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin"}, headers...)...)
+// signIn sends the form of /login without scripts.
+func (p people) signIn(fields url.Values, headers ...string) *httptest.ResponseRecorder {
+	return p.Do(http.MethodPost, "/login", fields.Encode(), append([]string{"Authorization:", "Accept: text/html", "Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin"}, headers...)...)
 }
 
 // TestRoles shows to each person what they may do, and nothing else. The page of one person is never that of another.
@@ -128,20 +128,20 @@ func TestSignInForm(t *testing.T) {
 			if page := p.page("/login?" + query).Body.String(); !strings.Contains(page, `name="next" value="/"`) || strings.Contains(page, "evil") {
 				t.Errorf("next=%q leads away", next)
 			}
-			if to := p.form("/login", url.Values{"email": {"Ada"}, "password": {password}, "next": {next}}).Header().Get("Location"); to != "/" {
+			if to := p.signIn(url.Values{"email": {"Ada"}, "password": {password}, "next": {next}}).Header().Get("Location"); to != "/" {
 				t.Errorf("next=%q leads to %q", next, to)
 			}
 		}
-		w := p.form("/login", url.Values{"email": {"Ada<"}, "password": {"wrong password"}, "next": {"/genres"}})
+		w := p.signIn(url.Values{"email": {"Ada<"}, "password": {"wrong password"}, "next": {"/genres"}})
 		for _, text := range []string{"The name or the password is not right.", `value="Ada&lt;"`, `name="next" value="/genres"`} {
 			if !strings.Contains(w.Body.String(), text) || w.Code != http.StatusUnauthorized {
 				t.Errorf("a wrong password: status %d without %q", w.Code, text)
 			}
 		}
-		if w := p.form("/login", url.Values{}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "Enter your name and your password.") {
+		if w := p.signIn(url.Values{}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "Enter your name and your password.") {
 			t.Errorf("nothing entered: status %d", w.Code)
 		}
-		if w := p.form("/login", url.Values{"email": {"ada"}, "password": {password}, "next": {"/genres?a=b"}}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/genres?a=b" {
+		if w := p.signIn(url.Values{"email": {"ada"}, "password": {password}, "next": {"/genres?a=b"}}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/genres?a=b" {
 			t.Errorf("status %d to %q", w.Code, w.Header().Get("Location"))
 		}
 		if w := p.page("/welcome"); w.Header().Get("Referrer-Policy") != "no-referrer" {
