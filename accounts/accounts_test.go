@@ -110,7 +110,7 @@ func TestLinks(t *testing.T) {
 			t.Errorf("invited %+v", a)
 		}
 		for given, message := range map[string]string{
-			"": "is required", "ninechars": "at least 10", strings.Repeat("é", 501): "1,000 bytes", "ADA  lovelace": "must not be the account's name", "\xff123456789": "UTF-8",
+			"": "is required", "ninechars": "at least 10", strings.Repeat("é", 9): "at least 10", strings.Repeat("é", 501): "1,000 bytes", "ADA  lovelace": "must not be the account's name", "\xff123456789": "UTF-8",
 		} {
 			_, err := b.Accept(t.Context(), Acceptance{Secret: secret, Password: given})
 			wantCode(t, err, model.BadUserInput, message)
@@ -529,6 +529,21 @@ func TestRehash(t *testing.T) {
 			t.Errorf("after a login it is %s", row.Password)
 		}
 		must(b.Login(t.Context(), "ada", password, ""))
+	})
+}
+
+// TestFormerAdmin manages accounts by a principal that was looked up before its account lost the role.
+func TestFormerAdmin(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		b.add(t, "root", model.Admin)
+		b.add(t, "ada", model.Admin)
+		ada := b.as(t, must(b.Login(t.Context(), "ada", password, "")))
+		p, err := model.Caller(ada)
+		check(t, err)
+		check(t, b.SetRole(AsOperator(t.Context()), p.Account.ID, model.Editor))
+		_, _, err = b.Invite(ada, Invitation{Name: "eve", Role: model.Admin})
+		wantCode(t, err, model.Forbidden, "no longer an admin")
+		wantCode(t, b.SetRole(ada, p.Account.ID, model.Admin), model.Forbidden, "no longer an admin")
 	})
 }
 

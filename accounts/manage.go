@@ -36,7 +36,7 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (a *model.Account, 
 		return nil, "", err
 	}
 	secret = newSecret()
-	err = s.store.DB.Write(ctx, func(ctx context.Context) error {
+	err = s.asAdmin(ctx, func(ctx context.Context) error {
 		row, err := s.add(ctx, in, "")
 		if err != nil {
 			return err
@@ -77,14 +77,8 @@ func (s *Service) add(ctx context.Context, in Invitation, password string) (*acc
 // FirstLink makes the link of the first admin and ends the earlier one. It returns "" if there is an admin. The caller
 // has AdminScope.
 func (s *Service) FirstLink(ctx context.Context) (secret string, err error) {
-	if _, err := model.Authorise(ctx, model.AdminScope); err != nil {
-		return "", err
-	}
-	err = s.store.DB.Write(ctx, func(ctx context.Context) error {
+	err = s.asAdmin(ctx, func(ctx context.Context) error {
 		secret = ""
-		if err := s.store.LockAdmins(ctx); err != nil {
-			return err
-		}
 		if n, err := s.store.OtherAdmins(ctx, 0); err != nil || n > 0 {
 			return err
 		}
@@ -106,13 +100,12 @@ func (s *Service) Relink(ctx context.Context, id model.ID) (secret string, err e
 	return secret, err
 }
 
-// manage runs a change of an account in a transaction, after other changes of admins. The caller has AdminScope.
-func (s *Service) manage(ctx context.Context, id model.ID, change func(context.Context, *account.Row) error) error {
+// asAdmin runs fn in a transaction, after other changes of admins. The caller has AdminScope, and still is an admin.
+func (s *Service) asAdmin(ctx context.Context, fn func(context.Context) error) error {
 	p, err := model.Authorise(ctx, model.AdminScope)
 	if err != nil {
 		return err
 	}
-	defer s.generation.Add(1)
 	return s.store.DB.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockAdmins(ctx); err != nil {
 			return err
@@ -126,6 +119,14 @@ func (s *Service) manage(ctx context.Context, id model.ID, change func(context.C
 				return model.Errorf(model.Forbidden, "You are no longer an admin.")
 			}
 		}
+		return fn(ctx)
+	})
+}
+
+// manage runs a change of an account as asAdmin does.
+func (s *Service) manage(ctx context.Context, id model.ID, change func(context.Context, *account.Row) error) error {
+	defer s.generation.Add(1)
+	return s.asAdmin(ctx, func(ctx context.Context) error {
 		row, err := s.store.ByID(ctx, id)
 		if err == nil && row == nil {
 			err = model.Errorf(model.NotFound, "There is no account %d.", id)

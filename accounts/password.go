@@ -16,7 +16,7 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// The bounds of a password in bytes, in NFC.
+// The bounds of a password in NFC.
 const (
 	minPasswordChars = 10
 	maxPasswordBytes = 1_000
