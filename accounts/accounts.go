@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -102,6 +103,15 @@ func checkName(problems *model.FieldErrors, field, name string) {
 
 // trim returns a name as it is stored.
 func trim(name string) string { return norm.NFC.String(strings.Join(strings.Fields(name), " ")) }
+
+// LocalPath returns the path to which a login leads, or "/" for another site. Browsers take "//" and "/\" for another host.
+func LocalPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\t\r\n") {
+		return "/"
+	}
+	return path
+}
 
 // AsOperator returns the context of the command line, which may manage all accounts.
 func AsOperator(ctx context.Context) context.Context {

@@ -68,11 +68,7 @@ func (s *Service) LoginToken(ctx context.Context, name, password, agent string) 
 	now := s.now()
 	expires = now.Add(loginTTL).Truncate(time.Second)
 	sid := digest(newSecret()) // random: after a restore, and in a copy, ids of sessions are given again
-	id, err := s.store.AddSession(ctx, row, sid, clip(agent), now.UnixMicro(), expires.UnixMicro())
-	if err == nil && id == 0 {
-		err = ErrCredentials
-	}
-	if err != nil {
+	if err := s.addSession(ctx, row, sid, agent, expires); err != nil {
 		return "", expires, err
 	}
 	token, err = signer.sign(row.Account(), sid, now, expires)
@@ -82,14 +78,19 @@ func (s *Service) LoginToken(ctx context.Context, name, password, agent string) 
 // begin begins a session of a browser.
 func (s *Service) begin(ctx context.Context, row *account.Row, agent string) (*SignedIn, error) {
 	in := &SignedIn{Account: row.Account(), Secret: newSecret(), Expires: s.now().Add(sessionTTL)}
-	id, err := s.store.AddSession(ctx, row, digest(in.Secret), clip(agent), s.micros(0), in.Expires.UnixMicro())
-	if err == nil && id == 0 {
-		err = ErrCredentials
-	}
-	if err != nil {
+	if err := s.addSession(ctx, row, digest(in.Secret), agent, in.Expires); err != nil {
 		return nil, err
 	}
 	return in, nil
+}
+
+// addSession stores a session. It returns ErrCredentials if the account has changed since it was read.
+func (s *Service) addSession(ctx context.Context, row *account.Row, secret []byte, agent string, expires time.Time) error {
+	id, err := s.store.AddSession(ctx, row, secret, clip(agent), s.micros(0), expires.UnixMicro())
+	if err == nil && id == 0 {
+		err = ErrCredentials
+	}
+	return err
 }
 
 // clip bounds a client's name of itself.

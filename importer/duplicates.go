@@ -64,7 +64,8 @@ var keyFields = []string{"name", "author", "isbn", "shelf_mark"}
 
 func (k *keys) key() uint64 {
 	key := model.NewBookKey(k.book[0], k.book[1])
-	return maphash.Comparable(k.seed, [4]string{key.Name, key.Author, k.book[2], k.book[3]})
+	key.ISBN, key.ShelfMark = k.book[2], k.book[3]
+	return maphash.Comparable(k.seed, key)
 }
 
 // add adds a row, unless it has no key.

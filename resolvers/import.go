@@ -88,6 +88,7 @@ type importBatch struct {
 	now        []*model.Book                // the same books as they are after it
 	created    []*model.Book                // in order of their rows
 	books      map[string][]model.KeyedBook // by identity of the name
+	keys       []model.BookKey              // of the valid rows
 	result     model.ImportResult
 }
 
@@ -97,6 +98,7 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 	b.genres = map[string][]*model.Genre{}
 	b.books = map[string][]model.KeyedBook{}
 	names := struct{ categories, genres map[string]bool }{map[string]bool{}, map[string]bool{}}
+	b.keys = make([]model.BookKey, len(inputs))
 	keys := map[model.BookKey]bool{}
 	for i, in := range inputs {
 		if len(problems[i]) > 0 {
@@ -106,7 +108,8 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 			names.categories[in.Category] = true
 		}
 		names.genres[in.Genre] = true
-		keys[in.Row().Key()] = true
+		b.keys[i] = in.Row().Key()
+		keys[b.keys[i]] = true
 	}
 	categories, err := b.store.Categories.Named(ctx, slices.Sorted(maps.Keys(names.categories)))
 	if err != nil {
@@ -128,7 +131,7 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 	for _, book := range b.stored {
 		book = new(*book)
 		b.now = append(b.now, book)
-		b.addBook(book)
+		b.addBook(book, book.Key())
 	}
 	if b.preview != nil {
 		b.preview.recall(b)
@@ -146,8 +149,7 @@ func (b *importBatch) addGenre(g *model.Genre) {
 	b.genres[key] = append(b.genres[key], g)
 }
 
-func (b *importBatch) addBook(book *model.Book) {
-	key := book.Key()
+func (b *importBatch) addBook(book *model.Book, key model.BookKey) {
 	b.books[key.Name] = append(b.books[key.Name], model.KeyedBook{Book: book, Of: key})
 }
 
@@ -164,8 +166,7 @@ func (b *importBatch) change(book, after *model.Book) {
 
 // add applies one row.
 func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookInput, problems model.FieldErrors) error {
-	row := in.Row()
-	key := row.Key()
+	row, key := in.Row(), b.keys[index]
 	var before *model.Book
 	if met := model.MeetAgain(row, key, b.books[key.Name]); len(met) > 0 {
 		if before = met[0]; len(met) > 1 && len(problems) == 0 {
@@ -198,7 +199,7 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	case before == nil:
 		b.result.Created++
 		b.created = append(b.created, after)
-		b.addBook(after)
+		b.addBook(after, key)
 	case before.SameContent(after):
 		b.result.Unchanged++
 	default:

@@ -78,6 +78,11 @@ func written[T any](ctx context.Context, h *handler, payload *model.Payload[T], 
 	return object, err
 }
 
+// jsonOf returns the format of the response to a write.
+func jsonOf(r *http.Request) *format {
+	return (&query{values: parseQuery(r.URL.RawQuery)}).including(jsonFormat)
+}
+
 func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	if err := h.catalogue.Authorise(r.Context(), res.name, "create"); err != nil {
 		return err
@@ -86,7 +91,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	if err != nil {
 		return err
 	}
-	f := (&query{values: parseQuery(r.URL.RawQuery)}).including(jsonFormat)
+	f := jsonOf(r)
 	create := func(ctx context.Context) ([]byte, error) {
 		created, err := res.create(ctx, f, form)
 		if err != nil {
@@ -134,7 +139,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 	if err != nil {
 		return err
 	}
-	f := (&query{values: parseQuery(r.URL.RawQuery)}).including(jsonFormat)
+	f := jsonOf(r)
 	var updated *object
 	return h.write(w, r, res, func(ctx context.Context) (err error) {
 		// Validation errors take precedence over a missing object or a failed condition.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"library-catalogue/accounts"
 	"library-catalogue/graph/model"
 	"library-catalogue/web/view"
 )
@@ -31,16 +32,8 @@ type signInView struct {
 	Provider             bool // an OpenID provider signs in too
 }
 
-// localPath returns a path of this site, or "/". Browsers take "//" and "/\\" for another host.
-func localPath(path string) string {
-	if u, err := url.Parse(path); err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\t\r\n") {
-		return "/"
-	}
-	return path
-}
-
 func (p *Pages) signInPage(in signInView) *view.Page {
-	in.Next, in.Provider = localPath(in.Next), p.login != nil
+	in.Next, in.Provider = accounts.LocalPath(in.Next), p.login != nil
 	return &view.Page{Name: "signin.html", Title: "Sign in", Script: "people.js", Here: in.Next, Main: in}
 }
 

@@ -97,18 +97,9 @@ func Step() int64 { return 1 + rand.Int64N(1<<24) }
 func derive(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table string, after, last int64) error {
 	derived := DerivationOf(d, table)
 	var ids []int64
-	locks := ""
-	if d.ForUpdate != "" {
-		locks = ` FOR NO KEY UPDATE OF r`
-	}
-	err := tx.SelectContext(ctx, &ids, derived.WrongSQL(fmt.Sprintf(`r.id > %d AND r.id <= %d`, after, last))+locks)
+	err := tx.SelectContext(ctx, &ids, derived.WrongSQL(fmt.Sprintf(`r.id > %d AND r.id <= %d`, after, last))+locked(d))
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	for _, statement := range derived.DeriveSQL(ids) {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return execAll(ctx, tx, derived.DeriveSQL(ids)...)
 }

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"library-catalogue/db/dialect"
-	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
 
@@ -26,11 +25,7 @@ type notNormal struct {
 // #15), and returns their number. Each row gets its next version and an update without an actor in the log; its time of
 // the last update stays. A text that would exceed its bound stays too.
 func Normalize(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table string, after, last int64) (changed int, err error) {
-	locks := ""
-	if d.ForUpdate != "" {
-		locks = ` FOR NO KEY UPDATE`
-	}
-	columns, rows, err := findNotNormal(ctx, tx, table, after, last, locks)
+	columns, rows, err := findNotNormal(ctx, tx, table, after, last, locked(d))
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
@@ -81,7 +76,7 @@ func findNotNormal(ctx context.Context, tx *sqlx.Tx, table string, after, last i
 			columns, bounds = append(columns, f.Column), append(bounds, f.Max)
 		}
 	}
-	text := fmt.Sprintf(`SELECT id, CAST(updated_at AS text), %s FROM %s WHERE id > %d AND id <= %d ORDER BY id%s`, strings.Join(columns, ", "), table, after, last, locks)
+	text := fmt.Sprintf(`SELECT id, CAST(updated_at AS text), %s FROM %s r WHERE id > %d AND id <= %d ORDER BY id%s`, strings.Join(columns, ", "), table, after, last, locks)
 	rows, err := tx.QueryxContext(ctx, text)
 	if err != nil {
 		return nil, nil, err
@@ -123,13 +118,12 @@ func textOf(value any) string {
 
 // fieldsOf returns the fields of a table.
 func fieldsOf(table string) []model.FieldInfo {
-	switch table {
-	case query.Categories.Name:
-		return model.Entities["Category"].Fields
-	case query.Genres.Name:
-		return model.Entities["Genre"].Fields
+	for _, t := range tables {
+		if t.name == table {
+			return model.Entities[t.entity].Fields
+		}
 	}
-	return model.Entities["Book"].Fields
+	return nil
 }
 
 func execAll(ctx context.Context, tx *sqlx.Tx, statements ...string) error {

@@ -48,6 +48,14 @@ func (s *Schema) runPasses(ctx context.Context, target int64) error {
 	}
 }
 
+// locked returns the end of a SELECT that locks the rows r against changes.
+func locked(d *dialect.Dialect) string {
+	if d.ForUpdate == "" {
+		return ""
+	}
+	return ` FOR NO KEY UPDATE OF r`
+}
+
 // runBatch runs the next batch of the first pass, or deletes a complete pass.
 func (s *Schema) runBatch(ctx context.Context, target int64) error {
 	tx, err := s.DB.BeginTxx(ctx, s.Dialect.Committed)

@@ -24,9 +24,12 @@ type trigger struct {
 	text string // as Dialect.SchemaNames returns it, apart from spaces
 }
 
+// tables are the tables with triggers and their types, in the order in which writers lock them.
+var tables = []struct{ name, entity string }{{query.Categories.Name, "Category"}, {query.Genres.Name, "Genre"}, {query.Books.Name, "Book"}}
+
 // triggers returns the triggers of all tables, in the order in which writers lock them.
 func triggers(d *dialect.Dialect) (all []trigger) {
-	for _, table := range []struct{ name, entity string }{{query.Categories.Name, "Category"}, {query.Genres.Name, "Genre"}, {query.Books.Name, "Book"}} {
+	for _, table := range tables {
 		t := triggered{dialect: d, table: table.name, code: strings.ToLower(table.entity[:1]), fields: model.Entities[table.entity].Fields}
 		if d.DerivesTexts {
 			all = append(all, t.postgres()...)

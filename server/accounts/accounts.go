@@ -120,7 +120,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve func(http.R
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintf(w, "It is not shown again: %s\n", cmp.Or(data["token"], data["secret"]))
 	default:
-		http.Redirect(w, r, localPath(in.Next), http.StatusSeeOther)
+		http.Redirect(w, r, accounts.LocalPath(in.Next), http.StatusSeeOther)
 	}
 }
 
@@ -137,15 +137,6 @@ func (h *Handler) write(w http.ResponseWriter, r *http.Request, read func(contex
 func isJSON(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	return err == nil && media == "application/json"
-}
-
-// localPath returns a path of this server, or "/". Browsers take "//" and "/\" for another host.
-func localPath(path string) string {
-	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\t\r\n") {
-		return "/"
-	}
-	return path
 }
 
 // read reads the input of a request of the own origin.
