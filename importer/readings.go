@@ -172,12 +172,15 @@ func (r *reading) read(original string) (plain, layout string) {
 
 // canonical converts a cell to the form in which it is stored. It returns "" for one that cannot be stored.
 func (r *reading) canonical(text string) (plain, layout string) {
+	if text == "" {
+		return "", ""
+	}
 	plain, ok := r.syntax.Parse(text)
 	if !ok && r.syntax.Noun == "ISBN" {
 		plain, ok = value.ParseISBN(text)
 	}
 	switch {
-	case text == "" || ok && plain == text:
+	case ok && plain == text:
 		return text, ""
 	case ok:
 		return plain, r.syntax.Noun
