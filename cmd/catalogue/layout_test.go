@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
 	"graph/model/citation": {"graph/model", "graph/model/author"},
+	"graph/model/marc":     {"graph/model", "graph/model/author"},
 	"task":                 {"graph/model"},
 	"lru":                  {},
 	"graph":                {"graph/model", "graph/plan"},
