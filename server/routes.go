@@ -16,6 +16,7 @@ import (
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/graphqlhttp/socket"
 	"library-catalogue/server/imports"
+	"library-catalogue/server/sru"
 	"library-catalogue/web"
 )
 
@@ -93,6 +94,12 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
 	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
+
+	if cfg.SRU {
+		catalogue := sru.Handler{Config: sru.Config{Query: graphQL.Query, PublicURL: cfg.PublicURL}}
+		mux.Handle("GET "+sru.Path, catalogue)
+		mux.Handle("POST "+sru.Path, catalogue)
+	}
 
 	others := recordRoute(mux)
 	api := recordRoute(rest.New(cfg.Catalogue, cfg.REST))

@@ -52,6 +52,7 @@ type Config struct {
 	PublicURL         string                                          // origin of absolute addresses, from ParsePublicURL; empty: none
 	NoRobots          bool                                            // robots.txt disallows all
 	PlaygroundCDN     bool                                            // browsers may load GraphiQL from a CDN
+	SRU               bool                                            // serve SRU at /sru
 	NoPages           bool                                            // / responds with links to the interfaces instead of pages
 	CacheBytes        int                                             // size of the response cache; 0: no cache
 	Origins           []string                                        // other web origins that may use the service, from ParseOrigins

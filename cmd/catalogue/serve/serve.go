@@ -55,6 +55,7 @@ type Command struct {
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of memory for cached responses, which are valid until the next write; 0 disables the cache (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
 	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Maximum megabytes of a file sent to /api/imports (default: ${default})."`
+	SRU        bool   `env:"CATALOGUE_SRU" help:"Serve SRU 1.2 at /sru, by which other libraries search the catalogue."`
 	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Serve the pages at /; without them / lists the addresses of the API (default: ${default})."`
 	PublicURL  string `env:"CATALOGUE_PUBLIC_URL" placeholder:"URL" help:"Address of the service for its readers, like https://books.example. With it the pages of books have absolute addresses, and /sitemap.xml lists them (default: none)."`
 	Robots     bool   `negatable:"" env:"CATALOGUE_ROBOTS" default:"true" help:"Allow search engines to read the pages; otherwise /robots.txt disallows all (default: ${default})."`
@@ -191,6 +192,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.PublicURL = publicURL
 	cfg.NoRobots = !c.Robots
 	cfg.NoPages = !c.Page
+	cfg.SRU = c.SRU
 	cfg.PlaygroundCDN = c.PlaygroundCDN
 	cfg.ImportBytes = int64(c.ImportMB) << 20
 	cfg.CacheBytes = c.CacheMB << 20

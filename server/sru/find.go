@@ -1,0 +1,74 @@
+package sru
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"library-catalogue/graph/model"
+)
+
+// document is the GraphQL query of a search.
+const document = `query SRU($first: Int, $offset: Int, $filter: BookFilter, $search: String, $orderBy: [BookOrder!]) {
+  books(first: $first, offset: $offset, filter: $filter, search: $search, orderBy: $orderBy) {
+    totalCount correction
+    nodes {
+      id name description pages publishedAt author isbn publisher language shelfMark price createdAt updatedAt
+      genre { name category { name } }
+    }
+  }
+}`
+
+// response is the response to document.
+type response struct {
+	Books struct {
+		TotalCount int
+		Correction *string
+		Nodes      []book
+	}
+}
+
+// book is a book with its genre and category.
+type book struct {
+	model.Book
+	genre    model.Genre
+	category model.Category
+}
+
+// UnmarshalJSON reads a book as GraphQL writes it.
+func (b *book) UnmarshalJSON(data []byte) error {
+	var in struct {
+		ID, Name, PublishedAt, Author, Price, CreatedAt, UpdatedAt string
+		Description, ISBN, Publisher, Language, ShelfMark          *string
+		Pages                                                      int
+		Genre                                                      struct {
+			Name     string
+			Category struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	b.Book = model.Book{
+		Name: in.Name, Author: in.Author, Pages: in.Pages,
+		Description: in.Description, ISBN: in.ISBN, Publisher: in.Publisher, Language: in.Language, ShelfMark: in.ShelfMark,
+	}
+	b.genre.Name, b.category.Name = in.Genre.Name, in.Genre.Category.Name
+	return errors.Join(
+		b.ID.UnmarshalGQL(in.ID), b.PublishedAt.UnmarshalGQL(in.PublishedAt), b.Price.UnmarshalGQL(in.Price),
+		b.CreatedAt.UnmarshalGQL(in.CreatedAt), b.UpdatedAt.UnmarshalGQL(in.UpdatedAt),
+	)
+}
+
+// find runs document.
+func (h Handler) find(ctx context.Context, variables map[string]any) (found response, _ error) {
+	encoded, err := json.Marshal(variables)
+	if err != nil {
+		return found, err
+	}
+	data, _, err := h.Query(ctx, document, encoded, false)
+	if err != nil {
+		return found, err
+	}
+	return found, json.Unmarshal(data, &found)
+}

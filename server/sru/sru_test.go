@@ -1,0 +1,104 @@
+package sru
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestConditions translates queries of CQL to a search and a filter.
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ query, search, filter string }{
+		{`cat`, "cat", `{}`},
+		{`"blue cat"`, "blue cat", `{}`},
+		{`any all "blue cat" and cql.keywords = hat`, "blue cat hat", `{"and":[{},{}]}`},
+		{`dc.title = "Blue Cat"`, "Blue Cat", `{"and":[{"or":[{"name":{"icontains":"blue"}}]},{"or":[{"name":{"icontains":"cat"}}]}]}`},
+		{`Title ANY "blue cat"`, "", `{"or":[{"or":[{"name":{"icontains":"blue"}}]},{"or":[{"name":{"icontains":"cat"}}]}]}`},
+		{`title adj "blue cat"`, "", `{"or":[{"name":{"icontains":"blue cat"}}]}`},
+		{`title exact "Blue"`, "", `{"or":[{"name":{"eq":"Blue"}}]}`},
+		{`title == "^Blue^"`, "", `{"or":[{"name":{"eq":"Blue"}}]}`},
+		{`title = "^Blue cat"`, "", `{"or":[{"name":{"istartsWith":"Blue cat"}}]}`},
+		{`title = "cat^"`, "", `{"or":[{"name":{"iendsWith":"cat"}}]}`},
+		{`title <> cat`, "", `{"not":{"or":[{"name":{"eq":"cat"}}]}}`},
+		{`title = comput*`, "", `{"and":[{"or":[{"name":{"icontains":"comput"}}]}]}`},
+		{`title = "\"a\*"`, "", `{"and":[{"or":[{"name":{"icontains":"a"}}]}]}`},
+		{`any = cat*`, "", `{"and":[{"or":[{"name":{"icontains":"cat"}},{"author":{"icontains":"cat"}},{"description":{"icontains":"cat"}}]}]}`},
+		{`title=a or title=b`, "", `{"or":[{"and":[{"or":[{"name":{"icontains":"a"}}]}]},{"and":[{"or":[{"name":{"icontains":"b"}}]}]}]}`},
+		{`a not b not c`, "a", `{"and":[{},{"not":{"and":[{"or":[{"name":{"icontains":"b"}},{"author":{"icontains":"b"}},{"description":{"icontains":"b"}}]}]}},` +
+			`{"not":{"and":[{"or":[{"name":{"icontains":"c"}},{"author":{"icontains":"c"}},{"description":{"icontains":"c"}}]}]}}]}`},
+		{`(a and id=1) or id=2`, "", `{"or":[{"and":[{"and":[{"or":[{"name":{"icontains":"a"}},{"author":{"icontains":"a"}},{"description":{"icontains":"a"}}]}]},{"id":{"in":["1"]}}]},{"id":{"in":["2"]}}]}`},
+		{`bath.isbn = 3-16-148410-X`, "", `{"isbn":{"in":["9783161484100"]}}`},
+		{`isbn any "3-16-148410-X 0306406152 1"`, "", `{"isbn":{"in":["9783161484100","9780306406157"]}}`},
+		{`isbn = 1`, "", `{"isbn":{"in":[]}}`},
+		{`rec.id = 12`, "", `{"id":{"in":["12"]}}`},
+		{`dc.language = ger`, "", `{"language":{"in":["de"]}}`},
+		{`dc.subject = novels`, "", `{"and":[{"or":[{"genre":{"name":{"icontains":"novels"}}},{"genre":{"category":{"name":{"icontains":"novels"}}}}]}]}`},
+		{`date = 1999`, "", `{"publishedAt":{"gte":"1999-01-01","lte":"1999-12-31"}}`},
+		{`date = 2000-02`, "", `{"publishedAt":{"gte":"2000-02-01","lte":"2000-02-29"}}`},
+		{`date > 1999`, "", `{"publishedAt":{"gt":"1999-12-31"}}`},
+		{`date < 1999`, "", `{"publishedAt":{"lt":"1999-01-01"}}`},
+		{`date <= 1999`, "", `{"publishedAt":{"lte":"1999-12-31"}}`},
+		{`date >= 1999-03-04`, "", `{"publishedAt":{"gte":"1999-03-04"}}`},
+		{`date <> 1999`, "", `{"not":{"publishedAt":{"gte":"1999-01-01","lte":"1999-12-31"}}}`},
+		{`date within "1990 1999"`, "", `{"publishedAt":{"gte":"1990-01-01","lte":"1999-12-31"}}`},
+		{`cql.allRecords = 1`, "", `{}`},
+	} {
+		query, _, err := parseCQL(test.query)
+		if err != nil {
+			t.Errorf("%s: %v", test.query, err)
+			continue
+		}
+		c, err := conditionsOf(query)
+		filter, _ := json.Marshal(c.filter)
+		if diff := cmp.Diff([]string{test.search, test.filter}, []string{c.search, string(filter)}); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", test.query, err, diff)
+		}
+	}
+}
+
+// TestDiagnostics: what cannot be answered has its number.
+func TestDiagnostics(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]code{
+		`title =`: badSyntax, `= cat`: badSyntax, `cat and`: badSyntax, `cat hat`: badSyntax, `(cat`: badSyntax, `cat)`: badSyntax, `"cat`: badSyntax,
+		`"cat\`: badSyntax, `"title" = cat`: badSyntax, `cat sortBy`: badSyntax, ` `: badSyntax, `title = (cat)`: badSyntax,
+		strings.Repeat("x", 4097): tooManyCharacters, strings.Repeat("(", 21) + "x" + strings.Repeat(")", 21): tooManyBooleans,
+		`lccn = 1`: unsupportedIndex, `date encloses 1999`: unsupportedForIndex, `title > cat`: unsupportedForIndex, `isbn > 1`: unsupportedForIndex,
+		`title =/stem cat`: unsupportedRelationModifier, `""`: emptyTerm, `*`: emptyTerm, `c?t`: unsupportedMask, `c*t`: unsupportedMask, `ca^t`: unsupportedAnchor,
+		`date = then`: invalidTerm, `date = 0000`: invalidTerm, `date within 1999`: invalidTerm, `cat prox hat`: noProximity, `cat and/rel hat`: noBooleanModifier,
+		`> dc = "info:srw" cat`: unsupportedFeature, `cat sortBy subject`: unsupportedSort, `cat sortBy title/locale=de`: unsupportedSort,
+	} {
+		_, err := variablesOf(map[string][]string{"query": {query}})
+		if got, ok := errors.AsType[diagnosticError](err); !ok || got.code != want {
+			t.Errorf("%.40s: %v, want %d", query, err, want)
+		}
+	}
+}
+
+// TestSort reads sortBy of CQL and sortKeys of SRU 1.1.
+func TestSort(t *testing.T) {
+	t.Parallel()
+	v, err := variablesOf(map[string][]string{"query": {"cat sortBy dc.date/sort.descending title"}, "sortKeys": {"author,,1 isbn,,0"}})
+	want := `[{"direction":"DESC","field":"PUBLISHED_AT"},{"direction":"ASC","field":"NAME"},{"direction":"ASC","field":"AUTHOR"},{"direction":"DESC","field":"ISBN"}]`
+	if got, _ := json.Marshal(v["orderBy"]); string(got) != want || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// FuzzCQL: each query has conditions or a diagnostic.
+func FuzzCQL(f *testing.F) {
+	for _, seed := range []string{`a`, `dc.title = "a b" and (b or c) not d sortBy date/descending`, `"\"`, `a=/b/c=d e`, `^a* b^`, `date within "1 2"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		if _, err := variablesOf(map[string][]string{"query": {query}}); err != nil {
+			if _, ok := errors.AsType[diagnosticError](err); !ok {
+				t.Errorf("%q: %v", query, err)
+			}
+		}
+	})
+}
