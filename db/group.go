@@ -114,6 +114,10 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 			targets = append(targets, &group.CategoryID)
 		case model.ByAuthor:
 			targets = append(targets, &group.Author)
+		case model.ByPublisher:
+			targets = append(targets, &group.Publisher)
+		case model.ByLanguage:
+			targets = append(targets, &group.Language)
 		case model.ByYear:
 			targets = append(targets, &group.Year)
 		case model.ByPriceRange:

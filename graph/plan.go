@@ -64,6 +64,10 @@ func Planned(s Source) *plan.Type[plan.Root] {
 		plan.First((*model.BookFacets).Authors))
 	plan.Facet(book.Facets, "years", plan.StructType[model.YearFacet]("YearFacet"),
 		plan.First((*model.BookFacets).Years))
+	plan.Facet(book.Facets, "publishers", plan.StructType[model.PublisherFacet]("PublisherFacet"),
+		plan.First((*model.BookFacets).Publishers))
+	plan.Facet(book.Facets, "languages", plan.StructType[model.LanguageFacet]("LanguageFacet"),
+		plan.First((*model.BookFacets).Languages))
 	plan.Facet(book.Facets, "prices", plan.StructType[model.PriceFacet]("PriceFacet"),
 		func(f *model.BookFacets, ctx context.Context, want model.Facet) ([]*model.PriceFacet, error) {
 			return f.Prices(ctx, want.Bounds)

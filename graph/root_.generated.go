@@ -354,6 +354,10 @@ func (ec *executionContext) childFields_BookFacets(ctx context.Context, field gr
 		return ec.fieldContext_BookFacets_authors(ctx, field)
 	case "years":
 		return ec.fieldContext_BookFacets_years(ctx, field)
+	case "publishers":
+		return ec.fieldContext_BookFacets_publishers(ctx, field)
+	case "languages":
+		return ec.fieldContext_BookFacets_languages(ctx, field)
 	case "prices":
 		return ec.fieldContext_BookFacets_prices(ctx, field)
 	}
@@ -768,6 +772,16 @@ func (ec *executionContext) childFields_IntAggregate(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type IntAggregate", field.Name)
 }
 
+func (ec *executionContext) childFields_LanguageFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "language":
+		return ec.fieldContext_LanguageFacet_language(ctx, field)
+	case "count":
+		return ec.fieldContext_LanguageFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LanguageFacet", field.Name)
+}
+
 func (ec *executionContext) childFields_LoadSamplePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "count":
@@ -822,6 +836,16 @@ func (ec *executionContext) childFields_PriceFacet(ctx context.Context, field gr
 		return ec.fieldContext_PriceFacet_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceFacet", field.Name)
+}
+
+func (ec *executionContext) childFields_PublisherFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "publisher":
+		return ec.fieldContext_PublisherFacet_publisher(ctx, field)
+	case "count":
+		return ec.fieldContext_PublisherFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PublisherFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_RestoreBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -63,7 +63,7 @@ func nodesOf(t *testing.T, store *db.Store, random *rand.Rand) map[string][]*nod
 		}
 		for range 150 {
 			_, err := store.Books.Create(ctx, &model.CreateBookInput{
-				Name: text(), Description: graphql.OmittableOf(description()), Author: text(), Pages: 1 + random.IntN(6), GenreID: model.ID(1 + random.IntN(23)),
+				Name: text(), Description: graphql.OmittableOf(description()), Publisher: graphql.OmittableOf(description()), Author: text(), Pages: 1 + random.IntN(6), GenreID: model.ID(1 + random.IntN(23)),
 				PublishedAt: model.Date{Year: int16(1 + random.IntN(3)*1500), Month: uint8(1 + random.IntN(12)), Day: 28}, Price: model.Cents(random.IntN(9)),
 			})
 			if err != nil {
@@ -115,8 +115,11 @@ func readNodes(t *testing.T, store *db.Store) map[string][]*node {
 	for _, b := range books {
 		n := add("Book", b.ID, b.Description, map[string]any{
 			"name": b.Name, "author": b.Author, "pages": int64(b.Pages), "price": int64(b.Price), "genreId": int64(b.GenreID),
-			"publishedAt": b.PublishedAt.String(), "createdAt": b.CreatedAt.String(), "updatedAt": b.UpdatedAt.String(),
+			"publishedAt": b.PublishedAt.String(), "createdAt": b.CreatedAt.String(), "updatedAt": b.UpdatedAt.String(), "publisher": any(nil),
 		})
+		if b.Publisher != nil {
+			n.values["publisher"] = *b.Publisher
+		}
 		parent := byID["Genre"][b.GenreID]
 		n.one["genre"], parent.many["books"] = parent, append(parent.many["books"], n)
 	}
@@ -182,7 +185,7 @@ func compare(field string, value any, operator string, operand any) bool {
 	if value == nil {
 		return false
 	}
-	isText := field == "name" || field == "author" || field == "description"
+	isText := field == "name" || field == "author" || field == "description" || field == "publisher"
 	var c int
 	switch v := value.(type) {
 	case int64:

@@ -53,6 +53,13 @@ func TestISBN(t *testing.T) {
 				t.Errorf("the page lacks %s", part)
 			}
 		}
+		c.Want(t, `{ books(filter: {publisher: {eq: "none"}}) { facets { publishers { publisher count } languages(first: 1) { language count } } } }`, "",
+			`{"books":{"facets":{"publishers":[{"publisher":"Ink & Co","count":1}],"languages":[]}}}`)
+		c.Want(t, `{ books { facets { languages { language count } } } }`, "", `{"books":{"facets":{"languages":[{"language":"de","count":1}]}}}`)
+		if page := c.Do(http.MethodGet, "/?language=de", "", "Accept: text/html").Body.String(); !strings.Contains(page, `name="publisher" value="Ink &amp; Co"`) ||
+			!strings.Contains(page, `<span class="value" dir="auto">German</span>`) || strings.Contains(page, ">Two<") {
+			t.Errorf("the filters: %s", page)
+		}
 		// What a client does not know, its PUT keeps.
 		c.Do(http.MethodPut, "/api/books/1", `{"name":"Uno","author":"A","pages":2,"published_at":"2000-01-01","price":1,"genre_id":1}`)
 		c.Want(t, `{ book(id: 1) { name isbn } }`, "", `{"book":{"name":"Uno","isbn":"9783161484100"}}`)

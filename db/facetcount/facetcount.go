@@ -13,16 +13,19 @@ import (
 
 // The columns of books r whose values are counted, in SQLite's SQL. A date starts with its year.
 const (
-	Genre  = "r.genre_id"
-	author = "r.author"
-	year   = "CAST(r.published_at AS integer)"
-	day    = "r.published_at"
-	price  = "r.price_cents"
-	pages  = "r.pages"
+	Genre     = "r.genre_id"
+	author    = "r.author"
+	publisher = "r.publisher"
+	language  = "r.language"
+	year      = "CAST(r.published_at AS integer)"
+	day       = "r.published_at"
+	price     = "r.price_cents"
+	pages     = "r.pages"
 )
 
 var keyColumns = map[model.GroupKey]string{
-	model.ByGenre: Genre, model.ByCategory: Genre, model.ByAuthor: author, model.ByYear: year, model.ByPriceRange: price,
+	model.ByGenre: Genre, model.ByCategory: Genre, model.ByAuthor: author, model.ByYear: year,
+	model.ByPublisher: publisher, model.ByLanguage: language, model.ByPriceRange: price,
 }
 
 var figureColumns = []struct {
@@ -90,7 +93,7 @@ func New(columns []string) *Counts {
 	return c
 }
 
-// Add counts a row. Each column is an int64 or a string.
+// Add counts a row. Each column is an int64 or a string; nil is not counted.
 func (c *Counts) Add(row []any) {
 	c.rows++
 	for i, value := range row {
@@ -137,6 +140,10 @@ func (c *Counts) Groups(g *model.Grouping) []*model.BookGroup {
 			groups[i].CategoryID = model.ID(v.number)
 		case model.ByAuthor:
 			groups[i].Author = &v.text
+		case model.ByPublisher:
+			groups[i].Publisher = &v.text
+		case model.ByLanguage:
+			groups[i].Language = &v.text
 		case model.ByYear:
 			groups[i].Year = new(int(v.number))
 		case model.ByPriceRange:

@@ -53,6 +53,7 @@ func Figures(wanted model.Aggregates) []Figure {
 type dimension struct {
 	column     string
 	expression string
+	where      string   // condition of the rows in a group; empty: all are
 	join       string   // joins that the expression needs
 	aggregate  string   // column of the group that the order needs
 	names      string   // joins of the groups that the order needs
@@ -72,15 +73,31 @@ func (b *Builder) dimension(key model.GroupKey, bounds []model.Cents) dimension 
 			names: " JOIN categories ac ON ac.id = a.category_id", order: []string{b.Dialect.SortKey("ac.name_fold"), "a.category_id"},
 		}
 	case model.ByAuthor:
-		return dimension{
-			column: "author", expression: "r.author", aggregate: "min(r.author_fold) AS author_fold",
-			order: []string{b.Dialect.SortKey("a.author_fold"), "a.author" + b.Dialect.ByteOrder},
-		}
+		return b.textDimension("author")
+	case model.ByPublisher:
+		return optional(b.textDimension("publisher"))
+	case model.ByLanguage:
+		return optional(b.textDimension("language"))
 	case model.ByYear:
 		return dimension{column: "year", expression: b.Dialect.Year("r.published_at"), order: []string{"a.year"}}
 	default: // ByPriceRange
 		return dimension{column: "price_range", expression: b.priceRange(bounds, 0, len(bounds)), order: []string{"a.price_range"}}
 	}
+}
+
+// textDimension returns the key of a text with a folded column.
+func (b *Builder) textDimension(column string) dimension {
+	folded := column + "_fold"
+	return dimension{
+		column: column, expression: "r." + column, aggregate: "min(r." + folded + ") AS " + folded,
+		order: []string{b.Dialect.SortKey("a." + folded), "a." + column + b.Dialect.ByteOrder},
+	}
+}
+
+// optional leaves out the rows without the key.
+func optional(d dimension) dimension {
+	d.where = d.expression + " IS NOT NULL"
+	return d
 }
 
 // priceRange returns a binary search for the number of bounds up to the price, which is between low
@@ -138,6 +155,9 @@ func (b *Builder) grouped(src Source, g *model.Grouping, dimensions []dimension,
 	}
 	for _, d := range dimensions {
 		columns, joins = append(columns, d.expression+" AS "+d.column), joins+d.join
+		if d.where != "" {
+			where = append(where, d.where)
+		}
 		if d.aggregate != "" {
 			aggregates = append(aggregates, d.aggregate)
 		}

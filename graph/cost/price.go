@@ -107,6 +107,8 @@ var prices = map[string]price{
 	"BookFacets.categories":     groups(page),
 	"BookFacets.authors":        groups(page),
 	"BookFacets.years":          groups(page),
+	"BookFacets.publishers":     groups(page),
+	"BookFacets.languages":      groups(page),
 	"BookFacets.prices":         groups(length("bounds")),
 	"BookGroup.aggregate":       free,
 	"BookAggregate.price":       free,

@@ -254,6 +254,18 @@ type AuthorFacet struct {
 	Count  int
 }
 
+// PublisherFacet is the number of books by a publisher.
+type PublisherFacet struct {
+	Publisher string
+	Count     int
+}
+
+// LanguageFacet is the number of books in a language.
+type LanguageFacet struct {
+	Language string
+	Count    int
+}
+
 // YearFacet is the number of books published in a year.
 type YearFacet struct{ Year, Count int }
 
@@ -280,6 +292,16 @@ func (f *BookFacets) Categories(ctx context.Context, first *int) ([]*CategoryFac
 // Authors counts the books by each author.
 func (f *BookFacets) Authors(ctx context.Context, first *int) ([]*AuthorFacet, error) {
 	return facet(ctx, f, Facet{By: ByAuthor, First: first}, func(g *BookGroup) *AuthorFacet { return &AuthorFacet{*g.Author, g.Aggregate.Count} })
+}
+
+// Publishers counts the books by each publisher.
+func (f *BookFacets) Publishers(ctx context.Context, first *int) ([]*PublisherFacet, error) {
+	return facet(ctx, f, Facet{By: ByPublisher, First: first}, func(g *BookGroup) *PublisherFacet { return &PublisherFacet{*g.Publisher, g.Aggregate.Count} })
+}
+
+// Languages counts the books in each language.
+func (f *BookFacets) Languages(ctx context.Context, first *int) ([]*LanguageFacet, error) {
+	return facet(ctx, f, Facet{By: ByLanguage, First: first}, func(g *BookGroup) *LanguageFacet { return &LanguageFacet{*g.Language, g.Aggregate.Count} })
 }
 
 // Years counts the books of each year.
@@ -350,4 +372,6 @@ func (s Selection) without(key GroupKey) Selection {
 }
 
 // ownField is the filter field that a facet ignores.
-var ownField = map[GroupKey]string{ByGenre: "genreId", ByAuthor: "author", ByYear: "publishedAt", ByPriceRange: "price"}
+var ownField = map[GroupKey]string{
+	ByGenre: "genreId", ByAuthor: "author", ByYear: "publishedAt", ByPublisher: "publisher", ByLanguage: "language", ByPriceRange: "price",
+}

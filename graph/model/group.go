@@ -18,7 +18,9 @@ const (
 	ByCategory   GroupKey = "CATEGORY"
 	ByAuthor     GroupKey = "AUTHOR"
 	ByYear       GroupKey = "YEAR"
-	ByPriceRange GroupKey = "PRICE_RANGE" // ranges between Bounds; only for facets
+	ByPublisher  GroupKey = "PUBLISHER"   // only for facets, like those below; books without one are in no group
+	ByLanguage   GroupKey = "LANGUAGE"    // as ByPublisher
+	ByPriceRange GroupKey = "PRICE_RANGE" // ranges between Bounds
 )
 
 var groupKeys = []GroupKey{ByGenre, ByCategory, ByAuthor, ByYear}
@@ -51,6 +53,7 @@ func (g *Grouping) Key() string {
 type BookGroup struct {
 	GenreID, CategoryID ID
 	Author              *string
+	Publisher, Language *string
 	Year                *int
 	PriceRange          int // number of Bounds up to the prices
 	Aggregate           Aggregate

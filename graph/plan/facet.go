@@ -35,7 +35,7 @@ func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, erro
 
 var facetKeys = map[string]model.GroupKey{
 	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByAuthor, "years": model.ByYear,
-	"prices": model.ByPriceRange,
+	"publishers": model.ByPublisher, "languages": model.ByLanguage, "prices": model.ByPriceRange,
 }
 
 func facetOf(f *ast.Field, variables map[string]any) (want model.Facet, err error) {

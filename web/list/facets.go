@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model/collate"
+	"library-catalogue/graph/model/lang"
 	"library-catalogue/web/view"
 )
 
@@ -14,11 +15,13 @@ type counted struct {
 	Count           int
 	Category, Genre view.Named
 	Author          string
+	Publisher       string
+	Language        string
 	Year            int
 }
 
 // facets are the facets that the query selects.
-type facets struct{ Categories, Genres, Years, Prices, Authors []counted }
+type facets struct{ Categories, Genres, Years, Prices, Authors, Publishers, Languages []counted }
 
 // facetView is a filter with its values.
 type facetView struct {
@@ -29,7 +32,9 @@ type facetView struct {
 }
 
 // Findable reports whether the filter has a field to find values.
-func (f facetView) Findable() bool { return f.Name != "category" && (f.More > 0 || f.Find != "") }
+func (f facetView) Findable() bool {
+	return (f.Name == "genre" || f.Name == "author") && (f.More > 0 || f.Find != "")
+}
 
 type facetValue struct {
 	Value, Label string
@@ -43,6 +48,8 @@ const (
 	maxCategories = 12
 	maxGenres     = 8
 	maxAuthors    = 8
+	maxPublishers = 8
+	maxLanguages  = 12
 )
 
 func facetViews(l listing, response *booksResponse) []facetView {
@@ -54,7 +61,20 @@ func facetViews(l listing, response *booksResponse) []facetView {
 	genre := newFacet(l, "genre", "Genre", found, maxGenres, response.Genres.Nodes, func(l *listing) *[]string { return &l.Genres })
 	author := newFacet(l, "author", "Author", f.Authors, maxAuthors, nil, func(l *listing) *[]string { return &l.Authors })
 	genre.Find, author.Find = l.FindGenre, l.FindAuthor
-	return []facetView{category, genre, author}
+	publisher := newFacet(l, "publisher", "Publisher", f.Publishers, maxPublishers, nil, func(l *listing) *[]string { return &l.Publishers })
+	var languages []view.Named
+	for _, tag := range l.Languages {
+		languages = append(languages, languageOf(tag))
+	}
+	language := newFacet(l, "language", "Language", f.Languages, maxLanguages, languages, func(l *listing) *[]string { return &l.Languages })
+	return []facetView{category, genre, author, publisher, language}
+}
+
+func languageOf(tag string) view.Named {
+	if tag == "" {
+		return view.Named{}
+	}
+	return view.Named{ID: tag, Name: lang.Name(tag)}
 }
 
 // with returns the first page of a list after change.
@@ -70,7 +90,8 @@ func newFacet(l listing, name, label string, counts []counted, maxValues int, se
 	selected := *at(&l)
 	var values []facetValue
 	for _, c := range counts {
-		v := cmp.Or(c.Category, c.Genre, view.Named{ID: c.Author, Name: c.Author})
+		text := cmp.Or(c.Author, c.Publisher)
+		v := cmp.Or(c.Category, c.Genre, languageOf(c.Language), view.Named{ID: text, Name: text})
 		values = append(values, facetValue{Value: v.ID, Label: v.Name, Count: c.Count})
 	}
 	for _, value := range selected { // even without books

@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/citation"
+	"library-catalogue/graph/model/lang"
 	"library-catalogue/web/view"
 )
 
@@ -19,7 +20,9 @@ type listing struct {
 	Categories []string // ids, like Genres
 	Genres     []string
 	Authors    []string
-	From, To   string // years
+	Publishers []string
+	Languages  []string // tags
+	From, To   string   // years
 	PriceMin   string
 	PriceMax   string
 	Sort       string // a name in sorts; empty: best match with a search, else newest first
@@ -29,6 +32,7 @@ type listing struct {
 	At         int    // position of the page's first book, from 1; 0: unknown
 	FindGenre  string // text in the genres that the filter offers, like FindAuthor
 	FindAuthor string
+	More       bool // the filters by publisher and language are offered, which cost more
 }
 
 // sortOrder is an order of the list.
@@ -57,7 +61,7 @@ const (
 
 // parameters are the parameters of a list.
 var parameters = []string{
-	"q", "category", "genre", "author", "from", "to", "price_min", "price_max", "sort", "dir", "after", "before", "at", "find_genre", "find_author",
+	"q", "category", "genre", "author", "publisher", "language", "from", "to", "price_min", "price_max", "sort", "dir", "after", "before", "at", "find_genre", "find_author", "more",
 }
 
 // readListing parses the query of a URL. It ignores unknown parameters and invalid values; notes has the messages about
@@ -82,8 +86,18 @@ func readListing(query url.Values) (l listing, notes []string) {
 		return ids
 	}
 	l.Categories, l.Genres = ids("category"), ids("genre")
-	l.Authors = slices.DeleteFunc(query["author"], func(author string) bool { return author == "" })
-	l.Authors = l.Authors[:min(len(l.Authors), maxSelected)]
+	texts := func(name string) []string {
+		texts := slices.DeleteFunc(slices.Clone(query[name]), func(text string) bool { return text == "" })
+		return texts[:min(len(texts), maxSelected)]
+	}
+	l.Authors, l.Publishers = texts("author"), texts("publisher")
+	for _, text := range texts("language") {
+		if tag, ok := lang.Parse(text); ok {
+			l.Languages = append(l.Languages, tag)
+		} else {
+			note("“" + view.Leading(text, 50) + "” is not a language.")
+		}
+	}
 	year := func(key string) string {
 		text := strings.TrimSpace(query.Get(key))
 		if _, ok := model.ParseDate(day(text, "01-01")); text != "" && !ok {
@@ -116,6 +130,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 		note("“" + view.Leading(sort, 50) + "” is not an order. Choose one above the list.")
 	}
 	l.FindGenre, l.FindAuthor = strings.TrimSpace(query.Get("find_genre")), strings.TrimSpace(query.Get("find_author"))
+	l.More = query.Has("more") || len(l.Publishers)+len(l.Languages) > 0
 	l.After, l.Before = query.Get("after"), query.Get("before")
 	if l.After != "" || l.Before != "" {
 		l.At, _ = strconv.Atoi(query.Get("at")) // 0 if it is no number
@@ -183,6 +198,8 @@ func (l listing) URL() string {
 	add("category", l.Categories...)
 	add("genre", l.Genres...)
 	add("author", l.Authors...)
+	add("publisher", l.Publishers...)
+	add("language", l.Languages...)
 	add("from", l.From)
 	add("to", l.To)
 	add("price_min", l.PriceMin)
@@ -200,6 +217,9 @@ func (l listing) URL() string {
 	}
 	add("find_genre", l.FindGenre)
 	add("find_author", l.FindAuthor)
+	if l.More && len(l.Publishers)+len(l.Languages) == 0 {
+		add("more", "1")
+	}
 	return "/" + b.String()
 }
 
@@ -218,9 +238,9 @@ var exportFormats = func() []exportFormat {
 // Formats returns the formats that As takes.
 func (l listing) Formats() []exportFormat { return exportFormats }
 
-// As returns the URL of the whole list in a format. It returns "" for several authors, because /api filters by one.
+// As returns the URL of the whole list in a format. It returns "" for several texts of a filter, because /api filters by one.
 func (l listing) As(format string) string {
-	if len(l.Authors) > 1 {
+	if len(l.Authors) > 1 || len(l.Publishers) > 1 || len(l.Languages) > 1 {
 		return ""
 	}
 	sort := strings.ToLower(l.order().field)
@@ -230,6 +250,7 @@ func (l listing) As(format string) string {
 	query := url.Values{"format": {format}, "sort": {sort}}
 	for key, value := range map[string]string{
 		"q": l.Search, "category_id": strings.Join(l.Categories, ","), "genre_id": strings.Join(l.Genres, ","), "author": strings.Join(l.Authors, ""),
+		"publisher": strings.Join(l.Publishers, ""), "language": strings.Join(l.Languages, ""),
 		"published_from": day(l.From, "01-01"), "published_to": day(l.To, "12-31"), "price_min": l.PriceMin, "price_max": l.PriceMax,
 	} {
 		if value != "" {
@@ -274,7 +295,7 @@ func (l listing) variables() view.Variables {
 		direction = "DESC"
 	}
 	v := view.Variables{
-		"filter": l.filter(), "bounds": priceBounds,
+		"filter": l.filter(), "bounds": priceBounds, "more": l.More,
 		"categories": append([]string{}, l.Categories...), "genres": append([]string{}, l.Genres...), // for their names
 		"orderBy": []any{map[string]string{"field": l.order().field, "direction": direction}},
 	}
@@ -301,12 +322,20 @@ func (l listing) filter() map[string]any {
 	if len(l.Genres) > 0 {
 		filter["genreId"] = map[string]any{"in": l.Genres}
 	}
-	if len(l.Authors) > 0 {
-		filter["author"] = map[string]any{"in": l.Authors}
+	for field, values := range map[string][]string{"author": l.Authors, "publisher": l.Publishers, "language": l.Languages} {
+		if len(values) > 0 {
+			filter[field] = map[string]any{"in": values}
+		}
 	}
 	addRange(filter, "publishedAt", day(l.From, "01-01"), day(l.To, "12-31"))
 	addRange(filter, "price", l.PriceMin, l.PriceMax)
 	return filter
+}
+
+// WithMore returns the URL of the list with all filters.
+func (l listing) WithMore() string {
+	l.More = true
+	return l.URL()
 }
 
 // day returns a date of a year. It adds leading zeros to the year.
