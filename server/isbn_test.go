@@ -71,3 +71,36 @@ func TestISBN(t *testing.T) {
 		}
 	})
 }
+
+// TestPrint draws a list and labels to print, of a list and of chosen books.
+func TestPrint(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	c.Ask(t, `mutation { createGenre(input: {name: "g", category: {create: {name: "c"}}}) { genre { id } } }`, "")
+	for _, book := range []string{`name: "One", shelfMark: "B <2>", isbn: "316148410X", language: "de"`, `name: "Two", shelfMark: "A 1"`, `name: "Three"`} {
+		c.Get(t, `mutation { createBook(input: {`+book+`, author: "Ann", pages: 1, publishedAt: "2000-01-01", price: 1, genreId: 1}) { book { id } } }`, "")
+	}
+	page := func(path string) string { return c.Do(http.MethodGet, path, "", "Accept: text/html").Body.String() }
+	list := page("/print?sort=mark")
+	if !strings.Contains(list, `<td class="whole">B &lt;2&gt;</td><td dir="auto">One</td><td dir="auto">Ann</td><td class="whole">2000</td><td dir="auto">g</td><td class="whole">9783161484100</td>`) ||
+		strings.Index(list, "Three") > strings.Index(list, "Two") || strings.Index(list, "Two") > strings.Index(list, "One") {
+		t.Errorf("the list: %s", list)
+	}
+	if got := page("/print?language=ger"); !strings.Contains(got, "One") || strings.Contains(got, "Two") || !strings.Contains(got, `name="language" value="de"`) {
+		t.Errorf("the list of a language: %s", got)
+	}
+	if got := page("/print?q=three"); strings.Contains(got, "ISBN") || strings.Contains(got, "Shelf mark</th>") {
+		t.Errorf("columns without a value: %s", got)
+	}
+	labels := page("/labels?sheet=s21&used=20&ids=2,1,x,99")
+	if got := strings.Count(labels, `<section class="sheet s21">`); got != 2 || strings.Count(labels, `<div class="label">`) != 22 ||
+		strings.Contains(labels, "Three") || !strings.Contains(labels, `<strong>B &lt;2&gt;</strong>`) || !strings.Contains(labels, `name="ids" value="2,1,99"`) {
+		t.Errorf("%d sheets: %s", got, labels)
+	}
+	if got := page("/labels?sheet=none&used=-3&q=three"); !strings.Contains(got, `sheet s24`) || strings.Count(got, `<div class="label">`) != 1 {
+		t.Errorf("labels of a search: %s", got)
+	}
+	if got := page("/?q=o"); !strings.Contains(got, `href="/labels?q=o"`) || !strings.Contains(got, `href="/print?q=o"`) {
+		t.Errorf("the list leads to no labels: %s", got)
+	}
+}

@@ -96,6 +96,8 @@ func New(cfg Config) (*Pages, error) {
 	}
 	cached := cfg.Cache
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(lists.Books))))
+	p.mux.Handle("GET /print", cached(p.drawn(lists.Print)))
+	p.mux.Handle("GET /labels", cached(p.drawn(lists.Labels)))
 	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(books.Book))))
 	p.mux.Handle("GET /books/{id}/history", p.drawn(books.History)) // not cached, because the log changes without the revision
 	p.mux.Handle("GET /books/{id}/edit", p.forWriters(cached(p.drawn(books.Edit))))

@@ -219,7 +219,7 @@ func shortCorrection(correction string, rows []*row) string {
 func (l listing) sortLinks() []sortLink {
 	var links []sortLink
 	for _, s := range sorts {
-		if s.name == "match" && l.Search == "" {
+		if s.name == "match" && l.Search == "" || s.name == "mark" && l.Sort != "mark" {
 			continue
 		}
 		link := sortLink{Name: s.name, Label: s.label, Selected: s.name == l.order().name, Descending: l.descends()}

@@ -51,6 +51,7 @@ var sorts = []sortOrder{
 	{"year", "Year", "PUBLISHED_AT", true},
 	{"pages", "Pages", "PAGES", true},
 	{"price", "Price", "PRICE", false},
+	{"mark", "Shelf mark", "SHELF_MARK", false}, // for what is printed
 }
 
 const (

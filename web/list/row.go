@@ -12,6 +12,7 @@ import (
 // row is a book of the list.
 type row struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
+	ISBN, ShelfMark                               string // of printed books
 	Version, Pages                                int
 	Genre                                         view.Named
 	search                                        string // words to mark

@@ -53,6 +53,7 @@ function showTicked() {
   bar.hidden = !chosen.length;
   bar.querySelector('strong').textContent = `${plural(chosen.length, 'book', 'books')} ticked`;
   for (const link of bar.querySelectorAll('[data-format]')) link.href = `/api/books?ids=${chosen}&format=${link.dataset.format}`;
+  for (const link of bar.querySelectorAll('[data-address]')) link.href = `${link.dataset.address}?ids=${chosen}`;
 }
 
 // write runs a bulk mutation for the chosen books and shows the list again.

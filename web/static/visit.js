@@ -2,7 +2,7 @@
 // page may be out of date.
 
 // parameters has a list's parameters in the order of its canonical URL.
-const parameters = ['q', 'category', 'genre', 'author', 'from', 'to', 'price_min', 'price_max', 'sort', 'dir'];
+const parameters = ['q', 'category', 'genre', 'author', 'publisher', 'language', 'from', 'to', 'price_min', 'price_max', 'sort', 'dir', 'more'];
 
 // listAddress returns the URL of the list for the fields of a form.
 export function listAddress(fields) {

@@ -1,0 +1,135 @@
+package list
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
+)
+
+// maxPrinted is the number of books that print.graphql asks for.
+const maxPrinted = 1000
+
+// printView has the data of a list to print and of labels.
+type printView struct {
+	listing
+	IDs    string // the books to print, separated by commas; empty: those of the list
+	Books  []*row
+	Total  int
+	Sorts  []sortOrder
+	Sheet  sheet
+	Used   int // labels of the first sheet that are used up
+	Sheets []sheet
+}
+
+// Name and Label are for the template.
+func (s sortOrder) Name() string  { return s.name }
+func (s sortOrder) Label() string { return s.label }
+
+// sheet is a sheet of labels in A4. print.css has its sizes by its name.
+type sheet struct {
+	Name, Label   string
+	Columns, Rows int
+}
+
+// sheets are common ones, the default first.
+var sheets = []sheet{
+	{"s24", "3 × 8, 70 × 37 mm (Avery 3474, Herma 4453)", 3, 8},
+	{"s21", "3 × 7, 63.5 × 38.1 mm (Avery L7160)", 3, 7},
+	{"s14", "2 × 7, 99.1 × 38.1 mm (Avery L7163)", 2, 7},
+	{"s40", "4 × 10, 52.5 × 29.7 mm (Avery 3651)", 4, 10},
+	{"s65", "5 × 13, 38.1 × 21.2 mm (Avery L7651)", 5, 13},
+}
+
+// Print returns the list to print.
+func (p Pages) Print(r *http.Request) (*view.Page, error) {
+	data, err := p.printed(r)
+	if err != nil {
+		return nil, err
+	}
+	return &view.Page{Name: "print.html", Title: "List to print", Section: "books", Search: data.Search, Script: "print.js", Main: data}, nil
+}
+
+// Labels returns the labels of the books of a list, for the spines of books.
+func (p Pages) Labels(r *http.Request) (*view.Page, error) {
+	data, err := p.printed(r)
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	data.Sheet = sheets[max(0, slices.IndexFunc(sheets, func(s sheet) bool { return s.Name == query.Get("sheet") }))]
+	used, _ := strconv.Atoi(query.Get("used")) // 0 if it is no number
+	data.Used = min(max(used, 0), data.Sheet.Columns*data.Sheet.Rows-1)
+	return &view.Page{Name: "labels.html", Title: "Labels to print", Section: "books", Search: data.Search, Script: "print.js", Main: data}, nil
+}
+
+// printed returns the books of a list, or those that the parameter ids names.
+func (p Pages) printed(r *http.Request) (*printView, error) {
+	query := r.URL.Query()
+	l, _ := readListing(query)
+	data := &printView{listing: l.first(), Sorts: sorts, Sheets: sheets}
+	v := data.variables()
+	var chosen []string
+	for text := range strings.SplitSeq(query.Get("ids"), ",") {
+		if id := model.ParseID(text); id > 0 && len(chosen) < maxPrinted {
+			chosen = append(chosen, id.String())
+		}
+	}
+	if chosen != nil {
+		v["filter"], data.IDs = map[string]any{"id": map[string]any{"in": chosen}}, strings.Join(chosen, ",")
+	}
+	asked := view.Variables{"filter": v["filter"], "orderBy": v["orderBy"]}
+	if l.Search != "" && chosen == nil {
+		asked["search"] = l.Search
+	}
+	var response struct {
+		Books struct {
+			TotalCount int
+			Nodes      []*row
+		}
+	}
+	_, err := p.Execute(r, "print", asked, &response)
+	data.Books, data.Total = response.Books.Nodes, response.Books.TotalCount
+	return data, err
+}
+
+// Kept returns the parameters of the list that the form of the page does not have.
+func (v *printView) Kept() url.Values {
+	_, text, _ := strings.Cut(v.URL(), "?")
+	kept, _ := url.ParseQuery(text) // it is ours
+	for _, name := range []string{"sort", "dir", "more"} {
+		kept.Del(name)
+	}
+	if v.IDs != "" {
+		kept.Set("ids", v.IDs)
+	}
+	return kept
+}
+
+// HasMark and HasISBN report whether a book has a shelf mark, an ISBN.
+func (v *printView) HasMark() bool {
+	return slices.ContainsFunc(v.Books, func(b *row) bool { return b.ShelfMark != "" })
+}
+func (v *printView) HasISBN() bool {
+	return slices.ContainsFunc(v.Books, func(b *row) bool { return b.ISBN != "" })
+}
+
+// Order returns the name of the order.
+func (v *printView) Order() string { return cmp.Or(v.Sort, v.order().name) }
+
+// Pages returns the labels sheet by sheet; nil is an empty place.
+func (v *printView) Pages() [][]*row {
+	places := append(make([]*row, v.Used), v.Books...)
+	return slices.Collect(slices.Chunk(places, v.Sheet.Columns*v.Sheet.Rows))
+}
+
+// PrintURL returns the address of the list to print.
+func (l listing) PrintURL() string { return "/print" + strings.TrimPrefix(l.first().URL(), "/") }
+
+// LabelsURL returns the address of the labels of the list.
+func (l listing) LabelsURL() string { return "/labels" + strings.TrimPrefix(l.first().URL(), "/") }
