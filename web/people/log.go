@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"library-catalogue/graph/model"
@@ -45,6 +46,9 @@ func (c *logged) Who() string {
 	}
 	return ""
 }
+
+// Kind returns the word for the rows of a type.
+func Kind(t model.CatalogueType) string { return strings.ToLower(wordsOf(kinds, string(t))) }
 
 func wordsOf(choices []choice, value string) string {
 	i := slices.IndexFunc(choices, func(c choice) bool { return c.Value == value })
