@@ -85,7 +85,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	refuseOrPage := refuseWith(pages)
-	originPolicy, err := crossOrigin(cfg.Origins, cfg.Credentials, cfg.Logger)
+	originPolicy, err := crossOrigin(cfg.Origins, cfg.PublicURL, cfg.Credentials, cfg.Logger)
 	if err != nil {
 		return nil, err
 	}

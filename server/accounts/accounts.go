@@ -137,9 +137,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve route) {
 	}
 	switch {
 	case err != nil && !wantsJSON && h.Refuse != nil:
-		h.Refuse(w, r, err, envelope.StatusOf(envelope.LoginError(w, err)), in.Email, in.Next)
+		h.Refuse(w, r, err, envelope.StatusOf(envelope.LoginError(err)), in.Email, in.Next)
 	case err != nil:
-		envelope.WriteError(w, r, envelope.LoginError(w, err))
+		envelope.WriteError(w, r, envelope.LoginError(err))
 	case wantsJSON:
 		envelope.WriteSuccess(w, http.StatusOK, "Done", data)
 	case data["secret"] != nil || data["token"] != nil || data["signing"] != nil:
@@ -154,7 +154,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve route) {
 func (h *Handler) write(w http.ResponseWriter, r *http.Request, read func(context.Context) (result, error)) {
 	data, err := read(r.Context())
 	if err != nil {
-		envelope.WriteError(w, r, envelope.LoginError(w, err))
+		envelope.WriteError(w, r, envelope.LoginError(err))
 		return
 	}
 	envelope.WriteSuccess(w, http.StatusOK, "Done", data)
