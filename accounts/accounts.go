@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/time/rate"
 
 	"library-catalogue/db/account"
 	"library-catalogue/graph/model"
@@ -39,6 +40,8 @@ type Service struct {
 	generation atomic.Int64 // changes with each use case that ends sessions
 	loads      singleflight.Group
 	keys       atomic.Pointer[keyRing]
+	reloading  *semaphore.Weighted // of reloadKeys
+	reloads    *rate.Limiter
 	names      atomic.Pointer[nameList]
 	bounded    atomic.Int64 // time of the last BoundFailures
 }
@@ -51,6 +54,7 @@ const maxKnownBytes = 1 << 20
 func New(store account.Store, now func() time.Time, address func(context.Context) string) *Service {
 	return &Service{
 		store: store, now: now, address: address, hashes: semaphore.NewWeighted(maxHashes),
+		reloading: semaphore.NewWeighted(1), reloads: rate.NewLimiter(rate.Every(reloadInterval), 1),
 		known: lru.New(maxKnownBytes, func(key string, f found) int {
 			const overhead = 512 // of an entry
 			return overhead + len(key)

@@ -375,7 +375,7 @@ func TestLogins(t *testing.T) {
 		for _, server := range []*Service{b.Service, b.other} {
 			_, err = server.Login(t.Context(), "ADA", password, "")
 			wantCode(t, err, model.RateLimited, "Try again in a few minutes")
-			if retry, ok := errors.AsType[*RetryError](err); !ok || retry.After <= 0 || retry.After > failureWindow {
+			if retry, ok := errors.AsType[*model.RetryError](err); !ok || retry.After <= 0 || retry.After > failureWindow {
 				t.Errorf("retry after %v", retry)
 			}
 		}
@@ -417,6 +417,28 @@ func TestAddressFailures(t *testing.T) {
 	})
 }
 
+// TestBoundFailures deletes rows of logins that did not fail first, so that they end no count of another.
+func TestBoundFailures(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		store, failed := b.store.Accounts, []byte("failed")
+		count := func(key []byte, after time.Duration) int64 {
+			t.Helper()
+			n, _, err := store.CountFailure(t.Context(), key, b.micros(0), b.micros(failureWindow+after))
+			check(t, err)
+			return n
+		}
+		count(failed, 0)
+		for _, key := range []string{"a", "b", "c"} {
+			count([]byte(key), time.Second)
+			check(t, store.ForgiveFailure(t.Context(), []byte(key)))
+		}
+		check(t, store.BoundFailures(t.Context(), b.micros(0), 1))
+		if n := count(failed, 0); n != 2 {
+			t.Errorf("it failed %d times, want 2", n)
+		}
+	})
+}
+
 // TestBusy lets more people sign in at once than may wait.
 func TestBusy(t *testing.T) {
 	t.Parallel()
@@ -431,6 +453,9 @@ func TestBusy(t *testing.T) {
 		synctest.Wait()
 		_, err := s.hash(t.Context(), password)
 		wantCode(t, err, model.Unavailable, "Try again in a few seconds")
+		if seconds, ok := model.RetryAfter(err); !ok || seconds != "2" {
+			t.Errorf("retry after %q", seconds)
+		}
 		cancel()
 		if o := <-waiting; o.succeeded != 0 || s.waiting.Load() != 0 {
 			t.Errorf("%d hashed without a permit, %d wait", o.succeeded, s.waiting.Load())
@@ -551,17 +576,24 @@ func TestFormerAdmin(t *testing.T) {
 func TestLoginToken(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		b.add(t, "ada", model.Editor)
+		issuer := ""
+		if key, err := b.other.Key(t.Context(), IssuerPrefix, "unknown"); key != nil || err != nil { // reads the keys
+			t.Errorf("there is a key %v, %v", key, err)
+		}
 		sign := func() (session, kid string) {
 			t.Helper()
 			token, expires, err := b.LoginToken(t.Context(), "ada", password, "curl")
 			check(t, err)
 			claims := jwt.MapClaims{}
 			parsed, err := jwt.NewParser(jwt.WithoutClaimsValidation()).ParseWithClaims(token, claims, func(parsed *jwt.Token) (any, error) {
-				issuer, key, err := b.other.Key(t.Context(), parsed.Header["kid"].(string))
-				if claims["iss"] != issuer || !strings.HasPrefix(issuer, IssuerPrefix) || len(issuer) < 40 {
-					t.Errorf("iss %v, want %s", claims["iss"], issuer)
+				issuer = claims["iss"].(string)
+				if !strings.HasPrefix(issuer, IssuerPrefix) || len(issuer) < 40 {
+					t.Errorf("iss %s", issuer)
 				}
-				return key, err
+				if key, err := b.other.Key(t.Context(), IssuerPrefix+"another", parsed.Header["kid"].(string)); key != nil || err != nil {
+					t.Errorf("another issuer has the key %v, %v", key, err)
+				}
+				return b.other.Key(t.Context(), issuer, parsed.Header["kid"].(string)) // made within the second
 			})
 			check(t, err)
 			if claims["exp"] != float64(expires.Unix()) || claims["sub"] != "account:1" {
@@ -592,7 +624,11 @@ func TestLoginToken(t *testing.T) {
 
 		b.pass(keyAge)
 		_, next := sign()
-		has := func(kid string) bool { _, key, err := b.other.Key(t.Context(), kid); check(t, err); return key != nil }
+		has := func(kid string) bool {
+			key, err := b.other.Key(t.Context(), issuer, kid)
+			check(t, err)
+			return key != nil
+		}
 		b.pass(maxAge)
 		if next == kid || !has(kid) || !has(next) {
 			t.Errorf("after 90 days: key %s, then %s", kid, next)

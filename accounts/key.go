@@ -21,6 +21,8 @@ const (
 	keyAge = 90 * 24 * time.Hour // after which a key is replaced
 	// oldKeyAge is the time for which a replaced key counts: its last token, and the caches of other servers.
 	oldKeyAge = loginTTL + 5*time.Minute
+	// reloadInterval is the minimum time between two reads of the keys for unknown ids.
+	reloadInterval = 50 * time.Millisecond
 )
 
 // keyRing has the keys that count.
@@ -102,16 +104,45 @@ func (s *Service) signer(ctx context.Context) (signer, error) {
 	return ring.keys[0], nil
 }
 
-// Key returns the public key of login tokens with an id, and their issuer.
-func (s *Service) Key(ctx context.Context, kid string) (issuer string, key ed25519.PublicKey, err error) {
+// Key returns the public key of login tokens with an issuer and an id, or nil if this service has none. A key that
+// another server has just made is found too.
+func (s *Service) Key(ctx context.Context, issuer, kid string) (ed25519.PublicKey, error) {
+	began := s.now()
 	ring, err := s.ring(ctx)
-	if err != nil {
-		return "", nil, err
+	if err != nil || ring.issuer != issuer {
+		return nil, err
 	}
-	for _, k := range ring.keys {
+	if key := ring.public(kid); key != nil {
+		return key, nil
+	}
+	if ring, err = s.reloadKeys(ctx, began); err != nil {
+		return nil, err
+	}
+	return ring.public(kid), nil
+}
+
+// public returns the public key with an id, or nil.
+func (r *keyRing) public(kid string) ed25519.PublicKey {
+	for _, k := range r.keys {
 		if k.kid == kid {
-			return ring.issuer, k.key.Public().(ed25519.PublicKey), nil
+			return k.key.Public().(ed25519.PublicKey)
 		}
 	}
-	return ring.issuer, nil, nil
+	return nil
+}
+
+// reloadKeys returns keys that were read after a time. Concurrent calls share a read (single-flight), and the reads are
+// at least reloadInterval apart, whatever ids clients send.
+func (s *Service) reloadKeys(ctx context.Context, began time.Time) (*keyRing, error) {
+	if err := s.reloading.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.reloading.Release(1)
+	if ring := s.keys.Load(); ring.at.After(began) {
+		return ring, nil
+	}
+	if err := s.reloads.Wait(ctx); err != nil {
+		return nil, err
+	}
+	return s.loadKeys(ctx)
 }

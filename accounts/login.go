@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -32,21 +31,11 @@ type SignedIn struct {
 	Expires time.Time
 }
 
-// RetryError is the cause of RateLimited for too many failed logins.
-type RetryError struct{ After time.Duration }
-
-func (e *RetryError) Error() string {
-	return fmt.Sprintf("too many failed logins: retry after %s", e.After)
-}
-
-// RetryAfter returns the time until the next login is permitted.
-func (e *RetryError) RetryAfter() time.Duration { return e.After }
-
 // ErrCredentials is the error of every failed login, with one text for all causes.
 var ErrCredentials = model.Errorf(model.Unauthenticated, "These credentials do not match our records.")
 
 // Login begins a session of a browser. agent is the client's name of itself. The error is BadUserInput,
-// RateLimited with a RetryError, Unavailable or ErrCredentials, in this order.
+// RateLimited with a model.RetryError, Unavailable or ErrCredentials, in this order.
 func (s *Service) Login(ctx context.Context, name, password, agent string) (*SignedIn, error) {
 	row, err := s.check(ctx, name, password)
 	if err != nil {
@@ -178,7 +167,7 @@ func (s *Service) countFailure(ctx context.Context, key string) (forgive func(),
 		if err == nil && count > limit.max {
 			err = &model.Error{
 				Code: model.RateLimited, Message: "Too many failed logins. Try again in a few minutes.",
-				Err: &RetryError{time.Duration(endsAt-now) * time.Microsecond},
+				Err: &model.RetryError{After: time.Duration(endsAt-now) * time.Microsecond},
 			}
 		}
 		if err != nil {

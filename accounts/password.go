@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -73,7 +74,9 @@ const (
 	maxWaiting = 20
 )
 
-var errBusy = model.Errorf(model.Unavailable, "Too many people sign in at the moment. Try again in a few seconds.")
+var errBusy = &model.Error{
+	Code: model.Unavailable, Message: "Too many people sign in at the moment. Try again in a few seconds.", Err: &model.RetryError{After: 2 * time.Second},
+}
 
 // hashing waits for a permit to hash, and calls fn.
 func (s *Service) hashing(ctx context.Context, fn func()) error {

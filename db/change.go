@@ -21,6 +21,11 @@ func (s *Store) Changes(ctx context.Context, args model.ChangeArgs) (*model.Chan
 	return s.log.Changes(ctx, args)
 }
 
+// RecentChanges returns a page of changes, newest first, as changes.Log.Recent does.
+func (s *Store) RecentChanges(ctx context.Context, args model.RecentArgs) (*model.ChangePage, error) {
+	return s.log.Recent(ctx, args)
+}
+
 // Follow calls fn with each page of new changes, as changes.Feed does.
 func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, admit changes.Admit, fn func(context.Context, *model.ChangePage) error) error {
 	return s.feed.Follow(ctx, args, admit, fn)

@@ -273,16 +273,24 @@ func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *mod
 		}
 		row := now[id]
 		for _, c := range found[id] {
+			past, err := before(r.mapping, id, c.operation, c.version, c.old)
+			if err != nil {
+				return nil, err
+			}
 			if c.at.Tick != 0 && c.seq < end { // without a tick a change is not committed yet
 				if len(page.Nodes) == args.First {
 					page.HasMore = true
 					break
 				}
-				page.Nodes, page.Position = append(page.Nodes, change(&c, args.Type, row, set)), c.at.String()
+				logged := change(&c, args.Type, row, set)
+				if logged.Operation == model.ChangeDelete && past != nil {
+					deleted := &model.Change{}
+					set(deleted, past)
+					logged.Deleted = deleted.Name()
+				}
+				page.Nodes, page.Position = append(page.Nodes, logged), c.at.String()
 			}
-			if row, err = before(r.mapping, id, c.operation, c.version, c.old); err != nil {
-				return nil, err
-			}
+			row = past
 		}
 		pages[id] = page
 	}

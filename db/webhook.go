@@ -138,6 +138,11 @@ func (h Webhooks) Enable(ctx context.Context, id model.ID) (*model.Webhook, erro
 	return h.known(ctx, `UPDATE webhooks SET disabled = '', failures = 0, error = '', due_at = `+h.store.dialect.Now+` WHERE id = $1`, id)
 }
 
+// Disable disables a webhook for a reason. It returns NotFound for an unknown id.
+func (h Webhooks) Disable(ctx context.Context, id model.ID, reason string) (*model.Webhook, error) {
+	return h.known(ctx, `UPDATE webhooks SET disabled = $2, lease_holder = '' WHERE id = $1`, id, reason)
+}
+
 // Replay moves the cursor of a webhook to a position. It returns NotFound for an unknown id, PositionGone for an
 // unknown position, and BadUserInput for a malformed one.
 func (h Webhooks) Replay(ctx context.Context, id model.ID, position string) (*model.Webhook, error) {

@@ -144,6 +144,29 @@ func (ec *executionContext) fieldContext_Change_version(_ context.Context, field
 	return graphql.NewScalarFieldContext("Change", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _Change_name(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Change_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Change_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Change", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Change_at(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -799,6 +822,11 @@ func (ec *executionContext) _Change(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "name":
+			out.Values[i] = ec._Change_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "at":
 			out.Values[i] = ec._Change_at(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -1224,6 +1252,42 @@ func (ec *executionContext) unmarshalOChangeFilter2map(ctx context.Context, v an
 	}
 	res, err := ec.unmarshalInputChangeFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOChangeOperation2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐChangeOperationᚄ(ctx context.Context, v any) ([]model.ChangeOperation, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]model.ChangeOperation, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNChangeOperation2libraryᚑcatalogueᚋgraphᚋmodelᚐChangeOperation(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOChangeOperation2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐChangeOperationᚄ(ctx context.Context, sel ast.SelectionSet, v []model.ChangeOperation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNChangeOperation2libraryᚑcatalogueᚋgraphᚋmodelᚐChangeOperation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalORestoreBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Book]) graphql.Marshaler {

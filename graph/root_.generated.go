@@ -488,6 +488,8 @@ func (ec *executionContext) childFields_Change(ctx context.Context, field graphq
 		return ec.fieldContext_Change_operation(ctx, field)
 	case "version":
 		return ec.fieldContext_Change_version(ctx, field)
+	case "name":
+		return ec.fieldContext_Change_name(ctx, field)
 	case "at":
 		return ec.fieldContext_Change_at(ctx, field)
 	case "actor":

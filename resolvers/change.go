@@ -26,6 +26,20 @@ func (r *queryResolver) Changes(ctx context.Context, types []model.CatalogueType
 	return page, nil
 }
 
+func (r *queryResolver) RecentChanges(ctx context.Context, types []model.CatalogueType, operations []model.ChangeOperation, actor *string, since *model.Timestamp, after *string, first int) (*model.ChangePage, error) {
+	if actor != nil { // the rows found would tell it
+		if _, err := model.Caller(ctx); err != nil {
+			return nil, err
+		}
+	}
+	page, err := r.store.RecentChanges(ctx, model.RecentArgs{Types: types, Operations: operations, Actor: actor, Since: since, After: after, First: first})
+	if err != nil {
+		return nil, err
+	}
+	r.PrimeChanges(ctx, page.Nodes)
+	return page, nil
+}
+
 func (r *subscriptionResolver) Changes(ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string) (<-chan *model.Change, error) {
 	args, err := changeArgs(types, ids, filter, after)
 	if err != nil {

@@ -25,7 +25,7 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ *resource, _ s
 	}
 	token, expires, err := h.options.Accounts.LoginToken(r.Context(), form["email"].Written(), form["password"].Written(), r.UserAgent())
 	if err != nil {
-		return envelope.LoginError(w, err)
+		return envelope.LoginError(err)
 	}
 	data := model.AppendString([]byte(`{"token":`), token)
 	data = model.Timestamp(expires.UnixMicro()).AppendJSON(append(data, `,"expires_at":`...))

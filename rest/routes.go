@@ -130,10 +130,11 @@ func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) 
 	if cause, ok := errors.AsType[*model.Error](context.Cause(r.Context())); ok {
 		err = cause // err is a consequence of it
 	}
+	_, expected := model.RetryAfter(err)
 	switch status := envelope.StatusOf(err); {
 	case status == http.StatusForbidden:
 		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`) // RFC 6750, section 3.1
-	case status >= http.StatusInternalServerError:
+	case status >= http.StatusInternalServerError && !expected:
 		h.logFailure(w, r, model.AsError(err))
 	}
 	envelope.WriteError(w, r, err)

@@ -61,14 +61,18 @@ var errOrigin = model.Errorf(model.Forbidden,
 // crossOrigin returns middleware that enforces the policy for web pages of other origins. The given origins, as
 // ParseOrigins returns them, may use the service (CORS: fetch.spec.whatwg.org, section 3.2). Writes from other
 // origins are refused (CSRF). Clients other than browsers are not affected. credentials allows cookies, HTTP
-// authentication and client certificates.
-func crossOrigin(origins []string, credentials bool, log *slog.Logger) (middleware, error) {
+// authentication and client certificates. publicURL is the own origin behind a proxy that changes Host; empty: that of Host.
+func crossOrigin(origins []string, publicURL string, credentials bool, log *slog.Logger) (middleware, error) {
 	share := allowOrigins(origins, credentials)
 	if slices.Contains(origins, anyOrigin) {
 		return share, nil
 	}
 	protection := http.NewCrossOriginProtection()
-	for _, origin := range origins {
+	own := origins
+	if publicURL != "" {
+		own = append(slices.Clone(origins), publicURL)
+	}
+	for _, origin := range own {
 		if err := protection.AddTrustedOrigin(origin); err != nil {
 			return nil, err
 		}

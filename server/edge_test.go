@@ -56,6 +56,25 @@ const (
 )
 
 // TestCORS asks as browsers do for pages of other origins.
+// TestPublicURL sends writes and WebSockets from pages behind a proxy that changes Host.
+func TestPublicURL(t *testing.T) {
+	t.Parallel()
+	c := servertest.ServeWith(t, func(cfg *server.Config) { cfg.PublicURL = "https://books.example" })
+	for origin, allowed := range map[string]bool{"https://books.example": true, "http://books.example": false, "https://evil.example": false} {
+		w := c.Do("POST", "http://10.0.0.1:8080/api/categories", `{"name":"N"}`, "Origin: "+origin)
+		if (w.Code == http.StatusCreated) != allowed {
+			t.Errorf("a write from %s: status %d", origin, w.Code)
+		}
+		w = c.Do("GET", "http://10.0.0.1:8080/graphql", "", "Origin: "+origin, "Connection: Upgrade", "Upgrade: websocket")
+		if (w.Code != http.StatusForbidden) != allowed {
+			t.Errorf("a WebSocket from %s: status %d", origin, w.Code)
+		}
+		if header := w.Header().Get("Access-Control-Allow-Origin"); header != "" {
+			t.Errorf("CORS allows %s", header)
+		}
+	}
+}
+
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	none := servertest.ServeWith(t, func(*server.Config) {})

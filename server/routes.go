@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/http/pprof"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/edge/respcache"
 	"library-catalogue/edge/telemetry"
+	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 	"library-catalogue/server/accounts"
 	"library-catalogue/server/graphqlhttp"
@@ -70,9 +72,13 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	if err != nil {
 		return nil, err
 	}
+	var listWebhooks func(context.Context) ([]*model.Webhook, error)
+	if cfg.Webhooks != nil {
+		listWebhooks = cfg.Webhooks.List
+	}
 	pages, err := web.New(web.Config{
 		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
-		Accounts: cfg.Accounts, Webhooks: cfg.Webhooks,
+		Accounts: cfg.Accounts, Webhooks: listWebhooks,
 		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN, Encodings: imports.Encodings, ReadValue: imports.ReadValue,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
@@ -80,7 +86,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	refuseOrPage := refuseWith(pages)
-	originPolicy, err := crossOrigin(cfg.Origins, cfg.Credentials, cfg.Logger)
+	originPolicy, err := crossOrigin(cfg.Origins, cfg.PublicURL, cfg.Credentials, cfg.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +94,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	mux := otherRoutes(cfg.Observer, pages)
 	byCookie := func(next http.Handler) http.Handler { return next }
 	if cfg.Accounts != nil {
-		signIn := accounts.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Refuse: pages.RefuseForm}
+		signIn := accounts.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Webhooks: cfg.Webhooks, Refuse: pages.RefuseForm}
 		signIn.Route(mux)
 		byCookie = cfg.Cookies.Middleware(cookiesCount, refuseOrPage)
 	}

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -27,10 +26,10 @@ func servePeople(t *testing.T, url string) people {
 	t.Helper()
 	c, service := servertest.ServeAccounts(t, url, func(cfg *server.Config) {
 		cfg.CacheBytes = 1 << 20
-		cfg.Webhooks = func(context.Context) ([]*model.Webhook, error) {
-			return []*model.Webhook{{ID: 1, URL: "https://example.com/hook"}}, nil
-		}
 	})
+	servertest.Must(t, c.Store.Webhooks.Add(t.Context(), &model.Webhook{
+		URL: "https://example.com/hook", Types: []model.CatalogueType{model.TypeBook, model.TypeGenre}, Secrets: []string{"whsec_x"},
+	}))
 	fillShelf(t, c)
 	return people{c, service}
 }
@@ -85,9 +84,16 @@ func TestRoles(t *testing.T) {
 			{"/account", "nobody", "", 303, nil, nil},
 			{"/account", "a reader", reader, 200, []string{"See who changed what", "(here)", `autocomplete="new-password"`}, []string{"Add books"}},
 			{"/account", "an editor", editor, 200, []string{"Add books", "All of these, and imports"}, nil},
+			{"/changes", "nobody", "", 303, nil, nil},
+			{"/changes", "a reader", reader, 200, []string{"Added book", `href="/books/1"`, `href="/books/1/history"`, "version 1", ">Anyone<"}, []string{"Yuki"}},
+			{"/changes?kind=GENRE&what=CREATE&since=2001-01-01", "a reader", reader, 200, []string{"Added genre", `value="2001-01-01"`, `value="GENRE" selected`}, []string{"Added book"}},
+			{"/changes?who=account%3A2", "an admin", admin, 200, []string{"No change is kept that matches", `value="account:2" selected>Yuki<`}, []string{"Added book"}},
+			{"/changes?since=today", "an admin", admin, 400, []string{"invalid day"}, nil},
+			{"/changes?kind=x", "an admin", admin, 400, []string{"unknown filter"}, nil},
+			{"/changes?after=1.1", "an admin", admin, 410, []string{"No longer kept"}, nil},
 			{"/admin", "nobody", "", 303, nil, nil},
-			{"/admin", "an editor", editor, 403, []string{"for admins"}, []string{"Zora", "example.com"}},
-			{"/admin", "an admin", admin, 200, []string{"Zora", "Yuki", "(you)", "https://example.com/hook", "Invite someone"}, nil},
+			{"/admin", "an editor", editor, 403, []string{"for admins"}, []string{"Zora", "example.com", "whsec"}},
+			{"/admin", "an admin", admin, 200, []string{"Zora", "Yuki", "(you)", "https://example.com/hook", "Changes of books, genres.", "Nothing delivered yet.", "/webhooks/1/disable", "/webhooks/1/remove", "Invite someone"}, nil},
 		} {
 			w := p.page(tt.target, tt.headers)
 			if w.Code != tt.status {

@@ -17,7 +17,7 @@ import (
 func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
 		"asset": a.url, "modules": a.modules, "number": view.Number, "books": view.Books, "date": view.Date, "moment": view.Moment,
-		"login": func() bool { return login }, "loginURL": view.LoginURL, "device": people.Device,
+		"login": func() bool { return login }, "loginURL": view.LoginURL, "device": people.Device, "kind": people.Kind,
 		"labels":    labels,
 		"searchURL": list.SearchURL, "genreURL": list.GenreURL, "categoryURL": list.CategoryURL,
 	}

@@ -89,10 +89,11 @@ func New(cfg Config) (*Pages, error) {
 		return p, nil
 	}
 	if p.accounts {
-		own := people.Pages{Service: cfg.Accounts, Webhooks: cfg.Webhooks}
+		own := people.Pages{Service: cfg.Accounts, Source: source, Webhooks: cfg.Webhooks}
 		p.mux.Handle("GET /welcome", noReferrer(p.drawn(own.Welcome)))
 		p.mux.Handle("GET /account", p.drawn(own.Account))
 		p.mux.Handle("GET /admin", p.drawn(own.Admin))
+		p.mux.Handle("GET /changes", p.drawn(own.Log))
 	}
 	cached := cfg.Cache
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(lists.Books))))

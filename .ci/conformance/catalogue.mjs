@@ -24,7 +24,7 @@ export const currentSchema = () => execFileSync(program, ["schema"], { encoding:
 export const scalars = (type) => Object.fromEntries(Object.values(buildSchema(currentSchema()).getTypeMap())
   .filter((of) => isScalarType(of) && !isSpecifiedScalarType(of)).map((of) => [of.name, type]));
 
-// serve starts the program with the sample, and returns its address and a function for tokens.
+// serve starts the program with the sample, and returns its address, and functions for tokens and accounts.
 export async function serve(...args) {
   const folder = mkdtempSync(join(tmpdir(), "conformance-"));
   const server = spawn(program, ["serve", "--addr=127.0.0.1:0", ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
@@ -35,13 +35,23 @@ export async function serve(...args) {
     rmSync(folder, { recursive: true });
   };
   const token = () => execFileSync(program, ["token"], { cwd: folder, encoding: "utf8" }).trim();
+  // account makes the account of an editor, and returns its password.
+  const account = async (name, url) => {
+    const [, secret] = execFileSync(program, ["user", "add", name, "--role=editor"], { cwd: folder, encoding: "utf8" }).match(/#(\S+)/);
+    const password = "correct horse";
+    const response = await fetch(`${url}/welcome`, {
+      method: "POST", headers: { "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" }, body: JSON.stringify({ secret, password }),
+    });
+    assert.equal(response.status, 200, await response.text());
+    return password;
+  };
   const log = [];
   for await (const line of createInterface({ input: server.stderr })) {
     log.push(line);
     const url = line.match(/listening.*(http:\/\/[^\s"]+)/)?.[1];
     if (url) {
       server.stderr.resume();
-      return { url, token, close };
+      return { url, token, account: (name) => account(name, url), close };
     }
   }
   await close();

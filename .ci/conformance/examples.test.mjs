@@ -10,36 +10,51 @@ import { here, serve } from "./catalogue.mjs";
 const run = promisify(execFile);
 const examples = resolve(here, "../../examples");
 
-// observe starts a proxy of the server that records GraphQL documents.
-async function observe(server) {
+// observe starts a proxy of the server that records GraphQL documents and the tokens of logins. It ends the session of
+// the last login before the mutation number ends.
+async function observe(server, ends) {
   const documents = [];
+  const logins = [];
   const proxy = createServer(async (request, response) => {
     const { method, url, headers: { accept, authorization } } = request;
     const body = method === "POST" ? Buffer.concat(await request.toArray()).toString() : undefined;
-    documents.push(body ? JSON.parse(body).query : new URL(url, server.url).searchParams.get("query"));
-    const headers = { "Content-Type": "application/json", Accept: accept ?? "*/*", Authorization: authorization ?? "" };
+    const headers = { "Content-Type": "application/json", Accept: accept ?? "*/*", ...(authorization && { Authorization: authorization }) };
+    if (url.startsWith("/graphql")) {
+      documents.push(body ? JSON.parse(body).query : new URL(url, server.url).searchParams.get("query"));
+      const mutations = documents.filter((document) => document.includes("mutation")).length;
+      if (mutations === ends && documents.at(-1).includes("mutation")) {
+        assert.equal((await fetch(`${server.url}/api/logout`, { method: "POST", headers })).status, 200);
+      }
+    }
     const answer = await fetch(server.url + url, { method, headers, body });
+    const text = await answer.text();
+    if (url === "/api/login") logins.push(JSON.parse(text).data.token);
     response.writeHead(answer.status, { "Content-Type": answer.headers.get("Content-Type") });
-    response.end(await answer.text());
+    response.end(text);
   });
   await new Promise((listening) => proxy.listen(0, "127.0.0.1", listening));
   const close = () => {
     proxy.close();
     proxy.closeAllConnections();
   };
-  return { documents, url: `http://127.0.0.1:${proxy.address().port}`, close };
+  return { documents, logins, url: `http://127.0.0.1:${proxy.address().port}`, close };
 }
 
-for (const command of ["npm run --silent fetch", "npm run --silent apollo", "npm run --silent urql", "npm run --silent typescript", "python3 python/books.py", "go run ./go"]) {
+// withLogin are the clients that log in, again after the end of their session. The others have a token.
+const withLogin = ["npm run --silent fetch", "npm run --silent apollo"];
+
+for (const command of [...withLogin, "npm run --silent urql", "npm run --silent typescript", "python3 python/books.py", "go run ./go"]) {
   test(command, async () => {
     const server = await serve();
-    const proxy = await observe(server);
+    const logsIn = withLogin.includes(command);
+    const proxy = await observe(server, logsIn ? 3 : undefined);
     try {
+      const credentials = logsIn ? { CATALOGUE_EMAIL: "ada", CATALOGUE_PASSWORD: await server.account("ada") } : { TOKEN: server.token() };
       const rest = async (path) => (await fetch(`${server.url}/api/${path}`)).json();
       const { data: books } = await rest("books");
       const [first] = books;
       const [program, ...args] = command.split(" ");
-      const { stdout } = await run(program, args, { cwd: examples, env: { ...process.env, CATALOGUE_URL: proxy.url, TOKEN: server.token() } });
+      const { stdout } = await run(program, args, { cwd: examples, env: { ...process.env, CATALOGUE_URL: proxy.url, ...credentials } });
       const lines = stdout.trim().split("\n");
       const price = (price, pages) => `price ${price}, ${pages} pages`;
 
@@ -55,7 +70,8 @@ for (const command of ["npm run --silent fetch", "npm run --silent apollo", "npm
 
       const asked = proxy.documents.filter((document) => !document.includes("__schema"));
       assert.deepEqual(asked.map((document) => /category|pageInfo|mutation|book/.exec(document.replace(/\bbooks\b/g, ""))[0]),
-        ["category", "pageInfo", "pageInfo", "book", "mutation", "mutation", "book", "mutation"]);
+        ["category", "pageInfo", "pageInfo", "book", "mutation", "mutation", "book", ...(logsIn ? ["mutation"] : []), "mutation"]);
+      assert.equal(new Set(proxy.logins).size, logsIn ? 2 : 0, "logins");
     } finally {
       proxy.close();
       await server.close();

@@ -79,7 +79,7 @@ var mayImport = map[string][]string{
 	"web/list":                  {"graph/model/...", "web/view"},
 	"web/book":                  {"graph/model/...", "web/view"},
 	"web":                       {"accounts", "graph/model/...", "web/book", "web/list", "web/people", "web/view"},
-	"server/servertest":         {"accounts", "edge/caller", "graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry"},
+	"server/servertest":         {"accounts", "edge/caller", "graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry", "webhooks"},
 	"webhooks":                  {"graph/model", "task"},
 	"server/accounts":           {"accounts", "graph/model", "edge/auth", "edge/envelope"},
 	"server/sru":                {"graph/model", "graph/model/author", "graph/model/collate", "graph/model/isbn", "graph/model/lang", "graph/model/marc", "edge/envelope"},

@@ -121,7 +121,7 @@ func (s Store) ForgiveFailure(ctx context.Context, key []byte) error {
 
 // BoundFailures deletes failures whose window has ended, and those that end first while there are more than max.
 func (s Store) BoundFailures(ctx context.Context, now int64, max int) error {
-	if _, err := s.DB.Exec(ctx, `DELETE FROM account_failures WHERE ends_at <= $1`, now); err != nil {
+	if _, err := s.DB.Exec(ctx, `DELETE FROM account_failures WHERE ends_at <= $1 OR count <= 0`, now); err != nil {
 		return err
 	}
 	_, err := s.DB.Exec(ctx, `DELETE FROM account_failures WHERE key IN (

@@ -111,6 +111,7 @@ type found struct {
 	Matches            bool
 	Superseded         bool    // a later change of the row is logged
 	After              *string // the row after this change, if it is superseded
+	Name               *string // of a deleted row
 }
 
 // position returns the position after a change.
@@ -124,8 +125,8 @@ func (l *Log) position(c found) Position {
 // find reads the changes of a SELECT, in order, each with its successor of the same row.
 func (l *Log) find(ctx context.Context, s Snapshot, b *query.Builder, from string, f Filter) (all []found, err error) {
 	matches := f.matchSQL(b)
-	text := `SELECT q.tick, q.seq, q.version, q.row_id, q.type, q.operation, q.actor, q.at, q.matches, CASE WHEN q.matches THEN CAST((SELECT n.old FROM changes n WHERE n.row_id = q.row_id AND n.seq = q.next) AS text) END AS after, q.next IS NOT NULL AS superseded
-FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, ` + matches + ` AS matches
+	text := `SELECT q.tick, q.seq, q.version, q.row_id, q.type, q.operation, q.actor, q.at, q.matches, CASE WHEN q.matches THEN CAST((SELECT n.old FROM changes n WHERE n.row_id = q.row_id AND n.seq = q.next) AS text) END AS after, q.next IS NOT NULL AS superseded, CASE WHEN q.operation = 'd' THEN q.old ->> 'name' END AS name
+FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, c.old, ` + matches + ` AS matches
 FROM (SELECT f.*, (SELECT n.seq FROM changes n WHERE n.row_id = f.row_id AND n.type = f.type AND n.seq > f.seq AND f.operation IN ('c', 'u') ORDER BY n.seq LIMIT 1) AS next FROM (` + from + `) f) c) q
 ORDER BY q.tick, q.seq`
 	err = s.Select(ctx, &all, false, text, b.Args...)
@@ -143,7 +144,7 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 		at, typ := l.position(c), typesByCode[c.Type]
 		change := &model.Change{
 			Position: at.String(), Type: typ, RowID: c.RowID,
-			Operation: operationsByCode[c.Operation], Version: c.Version, At: c.At, Actor: c.Actor,
+			Operation: operationsByCode[c.Operation], Version: c.Version, At: c.At, Actor: c.Actor, Deleted: c.Name,
 		}
 		page = append(page, logged{at, c.Seq, change})
 		var err error

@@ -98,8 +98,7 @@ func (l *Log) match(ctx context.Context, page Page, f Filter) (Page, error) {
 		ids, numbers = append(ids, c.change.RowID), append(numbers, c.seq)
 	}
 	b := query.New(l.Dialect)
-	from := `SELECT seq AS tick, seq, version, row_id, type, operation, actor, ` + l.Dialect.Now + ` AS at, old FROM changes WHERE ` +
-		l.Dialect.In("row_id", b.Arg(l.Dialect.Array(ids))) + ` AND ` + l.Dialect.In("seq", b.Arg(l.Dialect.Array(numbers)))
+	from := l.bySeqSQL(b, ids, numbers)
 	passes := map[int64]bool{}
 	err := l.DB.Read(ctx, func(ctx context.Context, s Snapshot) error {
 		found, err := l.find(ctx, s, b, from, f)
@@ -117,4 +116,10 @@ func (l *Log) match(ctx context.Context, page Page, f Filter) (Page, error) {
 	}
 	page.changes = slices.DeleteFunc(page.changes, func(c logged) bool { return !passes[c.seq] })
 	return page, nil
+}
+
+// bySeqSQL returns the SELECT of changes by the ids of their rows and their numbers, without their ticks and times.
+func (l *Log) bySeqSQL(b *query.Builder, ids []model.ID, numbers []int64) string {
+	return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, ` + l.Dialect.Now + ` AS at, old FROM changes WHERE ` +
+		l.Dialect.In("row_id", b.Arg(l.Dialect.Array(ids))) + ` AND ` + l.Dialect.In("seq", b.Arg(l.Dialect.Array(numbers)))
 }

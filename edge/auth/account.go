@@ -14,8 +14,8 @@ import (
 
 // Accounts looks up the credentials of the service's own accounts. A look-up may be a second old.
 type Accounts interface {
-	// Key returns the public key of login tokens with an id, nil if it is unknown, and the issuer of these tokens.
-	Key(ctx context.Context, kid string) (issuer string, key ed25519.PublicKey, err error)
+	// Key returns the public key of login tokens with an issuer and an id, or nil if this service has none.
+	Key(ctx context.Context, issuer, kid string) (ed25519.PublicKey, error)
 	// Session returns the principal of a session by the sid of a login token, Token by a token that a person made, and
 	// Cookie by the value of a cookie. ok is false if there is none.
 	Session(ctx context.Context, sid string) (p model.Principal, ok bool, err error)
@@ -63,14 +63,13 @@ func (v *Verifier) verifyLogin(ctx context.Context, token string) (verifiedToken
 	own := &issuer{parser: newParser("", "", jwt.SigningMethodEdDSA.Alg())}
 	own.key = func(t *jwt.Token) (any, error) {
 		kid, _ := t.Header["kid"].(string)
-		name, key, err := v.accounts.Key(ctx, kid)
+		name, _ := t.Claims.(jwt.MapClaims)["iss"].(string)
+		key, err := v.accounts.Key(ctx, name, kid)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", errUnchecked, err)
 		case key == nil:
-			return nil, fmt.Errorf("unknown key %.20q", kid)
-		case t.Claims.(jwt.MapClaims)["iss"] != name:
-			return nil, jwt.ErrTokenInvalidIssuer
+			return nil, fmt.Errorf("unknown key %.20q of the issuer %.50q", kid, name)
 		}
 		return key, nil
 	}

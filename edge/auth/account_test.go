@@ -27,11 +27,11 @@ const ownIssuer = "catalogue:home"
 // fakeAccounts has one session, one token and one cookie.
 type fakeAccounts struct{ err error }
 
-func (f *fakeAccounts) Key(_ context.Context, kid string) (string, ed25519.PublicKey, error) {
-	if kid != "own" {
-		return ownIssuer, nil, f.err
+func (f *fakeAccounts) Key(_ context.Context, issuer, kid string) (ed25519.PublicKey, error) {
+	if issuer != ownIssuer || kid != "own" {
+		return nil, f.err
 	}
-	return ownIssuer, ownKey.Public().(ed25519.PublicKey), f.err
+	return ownKey.Public().(ed25519.PublicKey), f.err
 }
 
 func (f *fakeAccounts) look(ok bool) (model.Principal, bool, error) {

@@ -5,10 +5,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"library-catalogue/graph/model"
 )
@@ -122,6 +120,9 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	case model.Unavailable:
 		w.Header().Set("Retry-After", "1")
 	}
+	if seconds, ok := model.RetryAfter(err); ok {
+		w.Header().Set("Retry-After", seconds)
+	}
 	write(w, status[e.Code], failure{Message: message, Errors: fieldErrors(e.Fields)})
 }
 
@@ -154,14 +155,8 @@ func Encode(v any) []byte {
 }
 
 // LoginError returns the error of a login as WriteError writes it: 401 without WWW-Authenticate, because the request
-// needs no token, and Retry-After for too many failed logins.
-func LoginError(w http.ResponseWriter, err error) error {
-	if retry, ok := errors.AsType[interface {
-		error
-		RetryAfter() time.Duration
-	}](err); ok {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(retry.RetryAfter().Seconds()))))
-	}
+// needs no token.
+func LoginError(err error) error {
 	if e := model.AsError(err); e.Code == model.Unauthenticated {
 		return Error(http.StatusUnauthorized, e.Message)
 	}

@@ -1,12 +1,54 @@
 // The catalogue with Apollo Client and its cache.
-import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from "@apollo/client";
+import { ApolloClient, ApolloLink, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from "@apollo/client";
+import { SetContextLink } from "@apollo/client/link/context";
+import { ErrorLink } from "@apollo/client/link/error";
 import { relayStylePagination } from "@apollo/client/utilities";
+import { defer, switchMap } from "rxjs";
+
+const catalogue = process.env.CATALOGUE_URL ?? "http://localhost:8080";
+
+let login; // a promise of { token, expires_at }, or undefined
+
+// token returns the token for writes. It logs in when there is none, or when it expires within a minute.
+async function token() {
+  const known = await login;
+  if (!known || Date.parse(known.expires_at) < Date.now() + 60_000) {
+    login = logIn();
+    login.catch(() => { login = undefined; });
+  }
+  return (await login).token;
+}
+
+async function logIn() {
+  const response = await fetch(`${catalogue}/api/login`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ email: process.env.CATALOGUE_EMAIL, password: process.env.CATALOGUE_PASSWORD }),
+  });
+  const { message, data } = await response.json();
+  if (!response.ok) throw new Error(message);
+  return data;
+}
+
+// Mutations have the token. Reads need none.
+const authorize = new SetContextLink(async (context, { operationType }) => operationType === "mutation"
+  ? { ...context, headers: { ...context.headers, Authorization: `Bearer ${await token()}` } }
+  : context);
+
+// A token lasts an hour, and less if its session ends. A mutation that the catalogue refuses for it is sent again, once.
+const logInAgain = new ErrorLink(({ error, operation, forward }) => {
+  const { isRepeated, headers } = operation.getContext();
+  if (isRepeated || !CombinedGraphQLErrors.is(error) || error.errors[0].extensions.code !== "UNAUTHENTICATED") return;
+  return defer(async () => {
+    if (headers?.Authorization === `Bearer ${(await login)?.token}`) login = undefined;
+  }).pipe(switchMap(() => {
+    operation.setContext({ isRepeated: true });
+    return forward(operation);
+  }));
+});
 
 const client = new ApolloClient({
-  link: new HttpLink({
-    uri: `${process.env.CATALOGUE_URL ?? "http://localhost:8080"}/graphql`,
-    headers: { Authorization: `Bearer ${process.env.TOKEN}` }, // writes need one
-  }),
+  link: ApolloLink.from([logInAgain, authorize, new HttpLink({ uri: `${catalogue}/graphql` })]),
   cache: new InMemoryCache({
     typePolicies: { Query: { fields: { books: relayStylePagination(["filter", "orderBy", "search"]) } } },
   }),

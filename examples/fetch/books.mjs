@@ -1,15 +1,50 @@
 // The catalogue with fetch alone, in Node or in a browser.
-const url = `${process.env.CATALOGUE_URL ?? "http://localhost:8080"}/graphql`;
-const headers = {
-  "Content-Type": "application/json",
-  Authorization: `Bearer ${process.env.TOKEN}`, // writes need one
-};
+const catalogue = process.env.CATALOGUE_URL ?? "http://localhost:8080";
 
-async function graphql(query, variables) {
-  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify({ query, variables }) });
+let login; // a promise of { token, expires_at }, or undefined
+
+// token returns the token for writes. It logs in when there is none, when it expires within a minute, or when the
+// catalogue has refused it: a token lasts an hour, and less if its session ends.
+async function token(refused) {
+  const known = await login;
+  if (!known || known.token === refused || Date.parse(known.expires_at) < Date.now() + 60_000) {
+    login = logIn();
+    login.catch(() => { login = undefined; });
+  }
+  return (await login).token;
+}
+
+async function logIn() {
+  const response = await fetch(`${catalogue}/api/login`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ email: process.env.CATALOGUE_EMAIL, password: process.env.CATALOGUE_PASSWORD }),
+  });
+  const { message, data } = await response.json();
+  if (!response.ok) throw new Error(message);
+  return data;
+}
+
+async function graphql(query, variables, headers) {
+  const response = await fetch(`${catalogue}/graphql`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify({ query, variables }),
+  });
   const { data, errors } = await response.json();
   if (errors) throw Object.assign(new Error(errors[0].message), errors[0].extensions);
   return data;
+}
+
+// write sends a mutation. Reads need no token.
+async function write(mutation, variables) {
+  const known = await token();
+  try {
+    return await graphql(mutation, variables, { Authorization: `Bearer ${known}` });
+  } catch (error) {
+    if (error.code !== "UNAUTHENTICATED") throw error;
+    return graphql(mutation, variables, { Authorization: `Bearer ${await token(known)}` });
+  }
 }
 
 // Books with their genres and categories, in one request.
@@ -42,7 +77,7 @@ async function readBook(id) {
 async function changeBook(book, patch, show) {
   show({ ...book, ...patch });
   try {
-    const { updateBook } = await graphql(
+    const { updateBook } = await write(
       `mutation ($input: UpdateBookInput!) { updateBook(input: $input) { book { id version name pages price } } }`,
       { input: { id: book.id, expectedVersion: book.version, patch } },
     );

@@ -79,6 +79,9 @@ func changes(size func(arguments) int64) price {
 	return price{fixed: 1, each: 2, kind: holder, size: size}
 }
 
+// recent is the price of a page of the newest changes. Its filters scan some thousand others.
+var recent = price{fixed: 1 + 5, each: 2, kind: holder, size: page}
+
 // bulk is the price of a write of many rows.
 func bulk(size func(arguments) int64) price {
 	return price{fixed: mutationCost, each: 1, kind: holder, size: size}
@@ -120,6 +123,7 @@ var prices = map[string]price{
 
 	"Query.changes":        changes(feedPage),
 	"Subscription.changes": {fixed: 2}, // of one change
+	"Query.recentChanges":  recent,
 	"Query.history":        changes(page),
 	"ChangePage.nodes":     items,
 

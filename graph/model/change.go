@@ -44,6 +44,21 @@ type Change struct {
 	Book     *Book
 	Genre    *Genre
 	Category *Category
+
+	Deleted *string // name of the row of ChangeDelete; nil if the log no longer has it
+}
+
+// Name returns the name of the row after the change, or before ChangeDelete; nil if the log no longer has it.
+func (c *Change) Name() *string {
+	switch {
+	case c.Book != nil:
+		return &c.Book.Name
+	case c.Genre != nil:
+		return &c.Genre.Name
+	case c.Category != nil:
+		return &c.Category.Name
+	}
+	return c.Deleted
 }
 
 // ChangePage is a page of changes. Position is where to go on, also if there are no changes.
@@ -65,6 +80,16 @@ type ChangeArgs struct {
 	Filter map[string]any  // a filter of the type; nil means all
 	After  *string         // nil means the oldest kept change for a page, and now for a stream
 	First  int             // maximum number of changes of a page
+}
+
+// RecentArgs select the newest changes. Nil means all.
+type RecentArgs struct {
+	Types      []CatalogueType
+	Operations []ChangeOperation
+	Actor      *string
+	Since      *Timestamp
+	After      *string // a position: older changes; nil means the newest ones
+	First      int
 }
 
 // ActorFor returns the actor if the caller of ctx may see it, which takes a valid token, else nil.

@@ -3,8 +3,11 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Code is the kind of an error. Package rest maps it to an HTTP status, package graphqlhttp to
@@ -65,6 +68,20 @@ func AsError(err error) *Error {
 		return e
 	}
 	return &Error{Code: Internal, Message: "Internal server error", Err: err}
+}
+
+// RetryError is the cause of an error that refuses a request for a time. It is expected, so it is no failure to log.
+type RetryError struct{ After time.Duration }
+
+func (e *RetryError) Error() string { return "retry after " + e.After.String() }
+
+// RetryAfter returns the value of the header Retry-After (RFC 9110, section 10.2.3) for an error with a RetryError.
+func RetryAfter(err error) (seconds string, ok bool) {
+	e, ok := errors.AsType[*RetryError](err)
+	if !ok {
+		return "", false
+	}
+	return strconv.Itoa(max(1, int(math.Ceil(e.After.Seconds())))), true
 }
 
 // IsCode reports whether err is an Error with the code.

@@ -22,6 +22,8 @@
 //	POST /accounts/{id}/disable        …/enable, …/end-sessions
 //	POST /accounts/{id}/link                                            data: {secret}, shown once
 //	GET  /accounts/data                                                 data: {accounts}
+//	POST /webhooks                     url, description, types (list)  data: {signing}, the secret, shown once
+//	POST /webhooks/{id}/disable        …/enable, …/remove
 //
 // A link is the address /welcome#SECRET. Browsers send no fragment, so previews and logs do not use it up.
 package accounts
@@ -53,9 +55,23 @@ const maxBodyBytes = 64 << 10
 type Handler struct {
 	Service *accounts.Service
 	Cookies *auth.Cookies
+	// Webhooks has the use cases of webhooks; nil: their routes are missing.
+	Webhooks Webhooks
 	// Refuse writes the page for an error of a form without scripts, with a status. email and next are fields of the form.
 	Refuse func(w http.ResponseWriter, r *http.Request, err error, status int, email, next string)
 }
+
+// Webhooks has the use cases of webhooks for admins, with their authorisation.
+type Webhooks interface {
+	List(ctx context.Context) ([]*model.Webhook, error)
+	Add(ctx context.Context, url, description string, types []string) (secret string, err error)
+	Enable(ctx context.Context, id model.ID) error
+	Disable(ctx context.Context, id model.ID) error
+	Remove(ctx context.Context, id model.ID) error
+}
+
+// route serves a POST. The result is nil for most.
+type route = func(http.ResponseWriter, *http.Request, input) (result, error)
 
 // input has the fields of all routes.
 type input struct {
@@ -68,6 +84,9 @@ type input struct {
 	Role        string   `json:"role"`
 	Scopes      []string `json:"scopes"`
 	Days        int      `json:"days"`
+	URL         string   `json:"url"`
+	Description string   `json:"description"`
+	Types       []string `json:"types"`
 	Next        string   `json:"next"`
 
 	id model.ID // in the path, or -1
@@ -78,7 +97,7 @@ type result = map[string]any
 
 // Route adds the routes to mux.
 func (h *Handler) Route(mux *http.ServeMux) {
-	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request, input) (result, error){
+	routes := map[string]route{
 		"POST /login":                      h.logIn,
 		"POST /logout":                     h.logOut,
 		"POST /welcome":                    h.accept,
@@ -93,7 +112,14 @@ func (h *Handler) Route(mux *http.ServeMux) {
 		"POST /accounts/{id}/enable":       h.change(h.Service.Enable),
 		"POST /accounts/{id}/end-sessions": h.change(h.Service.EndSessions),
 		"POST /accounts/{id}/link":         h.link,
-	} {
+	}
+	if h.Webhooks != nil {
+		routes["POST /webhooks"] = h.addWebhook
+		routes["POST /webhooks/{id}/enable"] = h.change(h.Webhooks.Enable)
+		routes["POST /webhooks/{id}/disable"] = h.change(h.Webhooks.Disable)
+		routes["POST /webhooks/{id}/remove"] = h.change(h.Webhooks.Remove)
+	}
+	for pattern, serve := range routes {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.post(w, r, serve) })
 	}
 	mux.HandleFunc("GET /account/data", func(w http.ResponseWriter, r *http.Request) { h.write(w, r, h.own) })
@@ -101,7 +127,7 @@ func (h *Handler) Route(mux *http.ServeMux) {
 }
 
 // post reads the input of a request, and writes the result of serve.
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter, *http.Request, input) (result, error)) {
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve route) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	wantsJSON := isJSON(r.Header.Get("Content-Type")) || strings.Contains(r.Header.Get("Accept"), "application/json")
 	in, err := h.read(w, r)
@@ -111,14 +137,14 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve func(http.R
 	}
 	switch {
 	case err != nil && !wantsJSON && h.Refuse != nil:
-		h.Refuse(w, r, err, envelope.StatusOf(envelope.LoginError(w, err)), in.Email, in.Next)
+		h.Refuse(w, r, err, envelope.StatusOf(envelope.LoginError(err)), in.Email, in.Next)
 	case err != nil:
-		envelope.WriteError(w, r, envelope.LoginError(w, err))
+		envelope.WriteError(w, r, envelope.LoginError(err))
 	case wantsJSON:
 		envelope.WriteSuccess(w, http.StatusOK, "Done", data)
-	case data["secret"] != nil || data["token"] != nil:
+	case data["secret"] != nil || data["token"] != nil || data["signing"] != nil:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprintf(w, "It is not shown again: %s\n", cmp.Or(data["token"], data["secret"]))
+		fmt.Fprintf(w, "It is not shown again: %s\n", cmp.Or(data["token"], data["secret"], data["signing"]))
 	default:
 		http.Redirect(w, r, accounts.LocalPath(in.Next), http.StatusSeeOther)
 	}
@@ -128,7 +154,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, serve func(http.R
 func (h *Handler) write(w http.ResponseWriter, r *http.Request, read func(context.Context) (result, error)) {
 	data, err := read(r.Context())
 	if err != nil {
-		envelope.WriteError(w, r, envelope.LoginError(w, err))
+		envelope.WriteError(w, r, envelope.LoginError(err))
 		return
 	}
 	envelope.WriteSuccess(w, http.StatusOK, "Done", data)
@@ -167,6 +193,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (in input, err er
 		in = input{
 			Email: form.Get("email"), Name: form.Get("name"), DisplayName: form.Get("display_name"), Password: form.Get("password"),
 			OldPassword: form.Get("old_password"), Secret: form.Get("secret"), Role: form.Get("role"), Scopes: form["scopes"], Days: days, Next: form.Get("next"),
+			URL: form.Get("url"), Description: form.Get("description"), Types: form["types"],
 		}
 	default:
 		return in, envelope.Error(http.StatusUnsupportedMediaType, "The request body must be a form or JSON.")
@@ -176,7 +203,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (in input, err er
 }
 
 // change returns a route that changes the row with the id of the path.
-func (h *Handler) change(do func(context.Context, model.ID) error) func(http.ResponseWriter, *http.Request, input) (result, error) {
+func (h *Handler) change(do func(context.Context, model.ID) error) route {
 	return func(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
 		return nil, do(r.Context(), in.id)
 	}
@@ -264,4 +291,9 @@ func (h *Handler) setRole(_ http.ResponseWriter, r *http.Request, in input) (res
 func (h *Handler) link(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
 	secret, err := h.Service.Relink(r.Context(), in.id)
 	return result{"secret": secret}, err
+}
+
+func (h *Handler) addWebhook(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
+	secret, err := h.Webhooks.Add(r.Context(), in.URL, in.Description, in.Types)
+	return result{"signing": secret}, err
 }

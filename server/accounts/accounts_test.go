@@ -303,6 +303,13 @@ func TestGraphQL(t *testing.T) {
 		const document = `mutation($password: String!) { login(input: {name: "ada", password: $password}) { token } }`
 		s.WantError(t, document, `{"password":"wrong"}`, "UNAUTHENTICATED", "do not match", "Authorization:")
 		s.WantError(t, document, `{"password":"`+password+`"}`, "BAD_USER_INPUT", "no Idempotency-Key", "Idempotency-Key: \"k\"")
+		for range 10 {
+			s.Ask(t, `mutation { login(input: {name: "eve", password: "wrong"}) { token } }`, "", "Authorization:")
+		}
+		w := s.Do("POST", "/graphql", `{"query":"mutation { login(input: {name: \"eve\", password: \"wrong\"}) { token } }"}`, "Authorization:")
+		if seconds := w.Header().Get("Retry-After"); !strings.Contains(w.Body.String(), "RATE_LIMITED") || seconds == "" || seconds == "0" {
+			t.Errorf("Retry-After %q: %s", seconds, w.Body)
+		}
 		var in struct{ Login struct{ Token string } }
 		servertest.Unmarshal(t, s.Get(t, document, `{"password":"`+password+`"}`), &in)
 		foreign := s.Token

@@ -107,8 +107,9 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 		}
 		e = model.AsError(err)
 	}
-	// A retry and a disconnected client are not failures.
-	quiet := errors.Is(err, model.ErrSnapshotChanged) || e == model.ErrRetry || errors.Is(ctx.Err(), context.Canceled)
+	// A retry, an expected refusal and a disconnected client are not failures.
+	_, expected := model.RetryAfter(err)
+	quiet := expected || errors.Is(err, model.ErrSnapshotChanged) || e == model.ErrRetry || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
 		h.Logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", telemetry.RequestOf(ctx).ID)
 	}

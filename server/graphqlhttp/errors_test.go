@@ -1,7 +1,10 @@
 package graphqlhttp
 
 import (
+	"bytes"
+	"log/slog"
 	"testing"
+	"time"
 
 	"library-catalogue/graph/model"
 )
@@ -31,6 +34,24 @@ func TestNames(t *testing.T) {
 	for name, snake := range map[string]string{"": "", "name": "name", "publishedAt": "published_at", "genreId": "genre_id"} {
 		if got := model.Snake(name); got != snake {
 			t.Errorf("Snake(%q) is %q, want %q", name, got, snake)
+		}
+	}
+}
+
+// TestLoggedErrors logs a failure, but not a refusal for a time.
+func TestLoggedErrors(t *testing.T) {
+	t.Parallel()
+	for message, err := range map[string]error{
+		"busy": &model.Error{Code: model.Unavailable, Message: "busy", Err: &model.RetryError{After: time.Second}},
+		"down": model.Errorf(model.Unavailable, "down"),
+	} {
+		var log bytes.Buffer
+		h := &Handler{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+		if presented := h.presentError(t.Context(), err); presented.Message != message || presented.Extensions["code"] != "UNAVAILABLE" {
+			t.Errorf("%s: %v %v", message, presented, presented.Extensions)
+		}
+		if logged := log.Len() > 0; logged != (message == "down") {
+			t.Errorf("%s: the log says %q", message, log.String())
 		}
 	}
 }

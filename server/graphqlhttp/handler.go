@@ -143,7 +143,7 @@ const subscriptionAdvice = "A subscription needs a stream. Connect by WebSocket 
 
 // unshared are the names of fields and arguments that depend on more than the request and the revision of the
 // catalogue: on the caller, or on the log of changes, which is written and purged in between.
-var unshared = []string{"viewer", "changes", "history", "asOf"}
+var unshared = []string{"viewer", "changes", "recentChanges", "history", "asOf"}
 
 // shared reports whether the response depends only on the request and the revision.
 func (q *request) shared(ctx context.Context) bool {

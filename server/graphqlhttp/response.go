@@ -104,6 +104,11 @@ func AppendResponse(dst []byte, response *graphql.Response) []byte {
 // writeResponse writes a response. It appends to response.Data.
 func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
 	recordErrors(r.Context(), response)
+	for _, err := range response.Errors {
+		if seconds, ok := model.RetryAfter(err); ok {
+			w.Header().Set("Retry-After", seconds)
+		}
+	}
 	if mediaType == eventStream {
 		writeEvents(w, response)
 		return

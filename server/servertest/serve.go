@@ -15,6 +15,7 @@ import (
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/webhooks"
 )
 
 // ServeCached is Serve with a cache of so many bytes, and Shelves.
@@ -122,7 +123,8 @@ func ServeAccounts(t *testing.T, url string, change ...func(*server.Config)) (*C
 	cookies, err := verifier.Cookies("", false)
 	Must(t, err)
 	c.Authenticate = verifier.Middleware
-	cfg := server.Config{Accounts: people, Cookies: cookies}
+	hooks := &webhooks.Manager{Store: c.Store.Webhooks, Client: webhooks.NewClient(false)}
+	cfg := server.Config{Accounts: people, Cookies: cookies, Webhooks: hooks}
 	for _, change := range change {
 		change(&cfg)
 	}

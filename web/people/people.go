@@ -1,4 +1,5 @@
-// Package people draws the pages of people who sign in: the link of an invitation, the own account, and the admins'.
+// Package people draws the pages of people who sign in: the link of an invitation, the own account, the
+// admins', and the log of changes.
 package people
 
 import (
@@ -14,6 +15,7 @@ import (
 // Pages draws the pages.
 type Pages struct {
 	Service  *accounts.Service
+	Source   view.Source
 	Webhooks func(context.Context) ([]*model.Webhook, error) // all endpoints; nil: they are not shown
 }
 

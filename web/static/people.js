@@ -45,18 +45,22 @@ function clear(form) {
   }
 }
 
-// showSecret shows a link or a token once.
+// showSecret shows a link, a token or the secret of a webhook once.
 function showSecret(kind, text) {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'secret-title');
   dialog.innerHTML = `<form method="dialog"><h2 id="secret-title"></h2><p></p><div class="field"><label for="secret"></label><input id="secret" readonly></div>
     <p class="buttons"><button type="button" class="button main" data-copy>Copy</button><button class="button">Close</button><span role="status"></span></p></form>`;
-  const isLink = kind === 'secret';
-  dialog.querySelector('h2').textContent = isLink ? 'Give them this link' : 'Copy the token now';
-  dialog.querySelector('p').textContent = isLink ? 'It is good once, for 48 hours. It is not shown again.' : 'It is not shown again.';
-  dialog.querySelector('label').textContent = isLink ? 'Link' : 'Token';
+  const [title, words, label] = {
+    secret: ['Give them this link', 'It is good once, for 48 hours. It is not shown again.', 'Link'],
+    token: ['Copy the token now', 'It is not shown again.', 'Token'],
+    signing: ['Copy the secret now', 'The receiver checks with it that a change comes from this catalogue. It is not shown again.', 'Secret'],
+  }[kind];
+  dialog.querySelector('h2').textContent = title;
+  dialog.querySelector('p').textContent = words;
+  dialog.querySelector('label').textContent = label;
   const field = dialog.querySelector('input');
-  field.value = isLink ? `${location.origin}/welcome#${text}` : text;
+  field.value = kind === 'secret' ? `${location.origin}/welcome#${text}` : text;
   dialog.querySelector('[data-copy]').onclick = async () => {
     field.select();
     const copied = await navigator.clipboard?.writeText(field.value).then(() => true, () => false);

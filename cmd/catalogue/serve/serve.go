@@ -21,6 +21,7 @@ import (
 	"library-catalogue/rest"
 	"library-catalogue/server"
 	"library-catalogue/task"
+	"library-catalogue/webhooks"
 )
 
 const (
@@ -187,7 +188,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 			return errors.Join(err, listener.Close())
 		}
 	}
-	cfg.Webhooks = store.Webhooks.List
+	cfg.Webhooks = &webhooks.Manager{Store: store.Webhooks, Client: webhooks.NewClient(c.WebhookPrivate)}
 	cfg.Login = c.login(verifier)
 	cfg.PublicURL = publicURL
 	cfg.NoRobots = !c.Robots

@@ -149,6 +149,24 @@ func TestOneEvent(t *testing.T) {
 	})
 }
 
+// TestEndedSession sends an operation at once after its session has ended.
+func TestEndedSession(t *testing.T) {
+	serve(t, func(t *testing.T, s *service) {
+		ended.Store(false)
+		c := s.connect(t, "session")
+		c.send(typename)
+		c.want(`{"id":"2","type":"next",…`)
+		c.want(`{"type":"complete","id":"2"}`)
+		ended.Store(true)
+		before := time.Now()
+		c.send(typename)
+		c.wantClose(4403, "The token has expired.")
+		if waited := time.Since(before); waited >= time.Second {
+			t.Errorf("it closed after %s", waited)
+		}
+	})
+}
+
 // TestCharged runs operations until the caller has no units left.
 func TestCharged(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"library-catalogue/edge/eventstream"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/task"
@@ -37,6 +38,11 @@ func (s *socket) subscribe(m message, size int) error {
 	o.cancel = cancel
 	err := s.add(o, func() error {
 		defer cancel()
+		if stillValid := model.StillValid(ctx); stillValid != nil && !stillValid(ctx) && ctx.Err() == nil { // as for a request
+			s.cancel(eventstream.ErrTokenExpired)
+			s.close(forbidden, eventstream.ErrTokenExpired.Message)
+			return nil
+		}
 		r := s.request.WithContext(ctx)
 		r.ContentLength = int64(size)
 		s.operations.ServeHTTP(graphqlhttp.Discard{}, r)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,6 +75,8 @@ func (s *service) Accept() (net.Conn, error) {
 func (s *service) Close() error   { close(s.closed); return nil }
 func (s *service) Addr() net.Addr { return &net.TCPAddr{} }
 
+var ended atomic.Bool // the session of authenticate
+
 // authenticate takes any subject as a token, which is valid for a minute. The token bad is refused.
 func authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,6 +86,9 @@ func authenticate(next http.Handler) http.Handler {
 			panic("on purpose")
 		case subject == "bad":
 			ctx = model.WithTokenError(ctx, &model.TokenError{Code: model.TokenInvalid, Message: "The token is not valid.", Err: errors.New("bad")})
+		case subject == "session": // until a test ends it
+			ctx = model.WithStillValid(model.WithPrincipal(ctx, model.Principal{Subject: subject, Expires: time.Now().Add(time.Minute)}),
+				func(context.Context) bool { return !ended.Load() })
 		case given:
 			ctx = model.WithPrincipal(ctx, model.Principal{Subject: subject, Expires: time.Now().Add(time.Minute)})
 		}

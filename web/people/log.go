@@ -1,0 +1,175 @@
+package people
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/web/view"
+)
+
+// choice is an option of a filter.
+type choice struct{ Value, Words string }
+
+// kinds and whats are the filters of the log by type and by operation, with the values of GraphQL.
+var (
+	kinds = []choice{{"BOOK", "Books"}, {"GENRE", "Genres"}, {"CATEGORY", "Categories"}}
+	whats = []choice{{"CREATE", "Added"}, {"UPDATE", "Changed"}, {"DELETE", "Deleted"}, {"RESET", "Replaced all"}}
+)
+
+// logged is a change as the query of the log selects it.
+type logged struct {
+	Position, Type, ID, Operation, At string
+	Version                           int
+	Name, Actor, ActorName            *string
+}
+
+// What returns the words for the operation.
+func (c *logged) What() string { return wordsOf(whats, c.Operation) }
+
+// Noun returns the word for the type.
+func (c *logged) Noun() string {
+	return map[string]string{"BOOK": "book", "GENRE": "genre", "CATEGORY": "category"}[c.Type]
+}
+
+// Who returns the name of the actor, or "".
+func (c *logged) Who() string {
+	switch {
+	case c.ActorName != nil:
+		return *c.ActorName
+	case c.Actor != nil:
+		return *c.Actor
+	}
+	return ""
+}
+
+// Kind returns the word for the rows of a type.
+func Kind(t model.CatalogueType) string { return strings.ToLower(wordsOf(kinds, string(t))) }
+
+func wordsOf(choices []choice, value string) string {
+	i := slices.IndexFunc(choices, func(c choice) bool { return c.Value == value })
+	if i < 0 {
+		return ""
+	}
+	return choices[i].Words
+}
+
+// logFilter is the selection of a page of the log, as the address has it. Empty fields select all.
+type logFilter struct{ Kind, What, Who, Since, After string }
+
+// url returns the address of the changes before a position; empty: the newest ones.
+func (f logFilter) url(after string) string {
+	query := url.Values{}
+	for name, value := range map[string]string{"kind": f.Kind, "what": f.What, "who": f.Who, "since": f.Since, "after": after} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if len(query) == 0 {
+		return "/changes"
+	}
+	return "/changes?" + query.Encode()
+}
+
+// variables returns the variables of the query. The error is BadUserInput.
+func (f logFilter) variables() (view.Variables, error) {
+	v := view.Variables{}
+	if f.Kind != "" {
+		v["types"] = []string{f.Kind}
+	}
+	if f.What != "" {
+		v["operations"] = []string{f.What}
+	}
+	if f.Who != "" {
+		v["actor"] = f.Who
+	}
+	if f.Since != "" {
+		day, err := time.Parse(time.DateOnly, f.Since)
+		if err != nil {
+			return nil, model.Errorf(model.BadUserInput, "The address has an invalid day. Choose another one.")
+		}
+		v["since"] = day.Format(time.RFC3339)
+	}
+	if f.After != "" {
+		v["after"] = f.After
+	}
+	if f.Kind != "" && wordsOf(kinds, f.Kind) == "" || f.What != "" && wordsOf(whats, f.What) == "" {
+		return nil, model.Errorf(model.BadUserInput, "The address has an unknown filter. Choose another one.")
+	}
+	return v, nil
+}
+
+// logView has the data of the page of the log.
+type logView struct {
+	logFilter
+	Kinds, Whats, Actors []choice
+	Changes              []*logged
+	Filtered             bool
+	Older, Newest        string // addresses of other pages, or empty
+}
+
+// Log returns the page of all changes, newest first.
+func (p Pages) Log(r *http.Request) (*view.Page, error) {
+	if _, err := signedIn(r); err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	f := logFilter{query.Get("kind"), query.Get("what"), query.Get("who"), query.Get("since"), query.Get("after")}
+	v, err := f.variables()
+	if err != nil {
+		return nil, err
+	}
+	var response struct {
+		RecentChanges struct {
+			Nodes    []*logged
+			Position string
+			HasMore  bool
+		}
+	}
+	playground, err := p.Source.Execute(r, "log", v, &response)
+	if err != nil {
+		return nil, err
+	}
+	page := response.RecentChanges
+	main := &logView{logFilter: f, Kinds: kinds, Whats: whats, Changes: page.Nodes, Filtered: f.Kind+f.What+f.Who+f.Since != ""}
+	if main.Actors, err = p.actors(r, f.Who, page.Nodes); err != nil {
+		return nil, err
+	}
+	if page.HasMore {
+		main.Older = f.url(page.Position)
+	}
+	if f.After != "" {
+		main.Newest = f.url("")
+	}
+	return &view.Page{Name: "log.html", Title: "Changes", Section: "changes", Query: playground, Main: main}, nil
+}
+
+// actors returns the choices of actors: that of the filter, those on the page and, for an admin, all accounts.
+func (p Pages) actors(r *http.Request, chosen string, changes []*logged) ([]choice, error) {
+	names := map[string]string{}
+	if chosen != "" {
+		names[chosen] = chosen
+	}
+	for _, c := range changes {
+		if c.Actor != nil {
+			names[*c.Actor] = c.Who()
+		}
+	}
+	list, err := p.Service.List(r.Context())
+	if err != nil && !model.IsCode(err, model.Forbidden) {
+		return nil, err
+	}
+	for _, a := range list {
+		names[a.Subject()] = a.DisplayName
+	}
+	var all []choice
+	for subject, name := range names {
+		all = append(all, choice{subject, name})
+	}
+	slices.SortFunc(all, func(a, b choice) int { return cmp.Or(cmp.Compare(a.Words, b.Words), cmp.Compare(a.Value, b.Value)) })
+	return all, nil
+}
