@@ -87,7 +87,7 @@ var mayImport = map[string][]string{
 
 	"importer/value":         {"graph/model", "graph/model/collate", "graph/model/isbn", "importer/source"},
 	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
-	"importer/source":        {"graph/model", "graph/model/author", "graph/model/marc", "task"},
+	"importer/source":        {"graph/model", "graph/model/citation", "graph/model/marc", "task"},
 	"importer":               {"graph/model", "graph/model/author", "graph/model/collate", "graph/model/marc", "importer/...", "task"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},

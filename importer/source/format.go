@@ -32,7 +32,12 @@ const (
 	ISO2709   = "MARC (ISO 2709)"
 	MARCXML   = "MARCXML"
 	MARCMaker = "MARCMaker text"
+	BibTeX    = "BibTeX"
+	RIS       = "RIS"
 )
+
+// IsJSON reports whether the records are JSON.
+func (f Format) IsJSON() bool { return f.Name == JSONLines || f.Name == JSONArray }
 
 // IsMARC reports whether the records are of MARC, so that they have numbers and no lines.
 func (f Format) IsMARC() bool { return f.Name == ISO2709 || f.Name == MARCXML || f.Name == MARCMaker }
@@ -84,9 +89,8 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(byteOrderMark)), " \t\r\n")
 	inner, array := bytes.CutPrefix(content, []byte("["))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
-	if library := marcFormat(content); name == "" && library != "" {
-		f.Name = library
-		return f, nil
+	if library := libraryFormat(content); name == "" && library != "" {
+		return Format{Name: library}, nil
 	}
 	switch {
 	case name != FormatCSV && array && bytes.IndexAny(inner, "{]") == 0:

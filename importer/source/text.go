@@ -83,6 +83,8 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 		return newJSONArray(in, f), nil, nil
 	case ISO2709, MARCXML, MARCMaker:
 		return newMARCRecords(newLineReader(in).in, f.Name), nil, nil
+	case BibTeX, RIS:
+		return newCitations(newLineReader(in).in, f.Name), nil, nil
 	}
 	return newCSVReader(in, f)
 }

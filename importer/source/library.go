@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/citation"
 	"library-catalogue/graph/model/marc"
 )
 
-// marcFormat returns the name of the format of a text that begins as MARC does, or "".
-func marcFormat(start []byte) string {
+// libraryFormat returns the name of the format of a text that begins as MARC or citations do, or "".
+func libraryFormat(start []byte) string {
 	_, isISO2709 := marc.IsISO2709(start)
 	switch {
 	case isISO2709:
@@ -20,6 +21,10 @@ func marcFormat(start []byte) string {
 		return MARCXML
 	case marc.IsText(start):
 		return MARCMaker
+	case citation.IsRIS(start):
+		return RIS
+	case citation.IsBibTeX(start):
+		return BibTeX
 	}
 	return ""
 }
@@ -63,4 +68,33 @@ func recordOf(values map[string]string) Record {
 	}
 	text = append(text, '}')
 	return Record{Cells: []string{string(text)}, Values: form, Size: len(text)}
+}
+
+// citations reads the entries of BibTeX and RIS.
+type citations struct {
+	in interface {
+		Next() (citation.Entry, error)
+	}
+}
+
+func newCitations(in io.Reader, format string) citations {
+	if format == RIS {
+		return citations{citation.NewRISReader(in)}
+	}
+	return citations{citation.NewBibTeXReader(in)}
+}
+
+func (r citations) Next() (Record, error) {
+	entry, err := r.in.Next()
+	if err != nil {
+		return Record{}, err
+	}
+	record := Record{Cells: []string{"{}"}}
+	if entry.Problem == "" {
+		record = recordOf(entry.Values)
+	} else {
+		record.Problem, record.Mend = sentence(errors.New(entry.Problem)), "Mend the entry, or export it again."
+	}
+	record.Line, record.Size = entry.Line, entry.Size
+	return record, nil
 }
