@@ -56,9 +56,12 @@ func (r *Row) Name() string {
 	return fmt.Sprintf("row %d (%s)", r.Number, r.Place())
 }
 
-// place returns the place of a line of a text, or of a row of sheets counted from 1.
+// place returns the place of a line of a text, or of a record of MARC or a row of sheets counted from 1.
 func (f *File) place(n int) string {
-	if !f.IsSpreadsheet() {
+	switch {
+	case f.format.IsMARC():
+		return "record " + strconv.Itoa(n)
+	case !f.IsSpreadsheet():
 		return "line " + strconv.Itoa(n)
 	}
 	if f.format.NoHeader {

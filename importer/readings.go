@@ -8,6 +8,7 @@ import (
 
 	"library-catalogue/graph/model"
 	authors "library-catalogue/graph/model/author"
+	"library-catalogue/graph/model/marc"
 	"library-catalogue/importer/value"
 )
 
@@ -155,7 +156,7 @@ func (r *reading) read(original string) (plain, layout string) {
 		case r.isMARC:
 			plain, layout = authors.ReadMARC(original), "catalogue card"
 		case r.isCard:
-			plain, layout = value.TrimCard(original), "catalogue card"
+			plain, layout = marc.TrimPunctuation(original), "catalogue card"
 		}
 		if r.inverted {
 			if given := authors.ReadColumn(plain); given != plain {

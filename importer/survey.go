@@ -277,7 +277,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		}
 		good++
 		row := r.Line
-		if f.IsSpreadsheet() {
+		if f.IsSpreadsheet() || f.format.IsMARC() {
 			row = f.Rows
 		}
 		isNamed := false

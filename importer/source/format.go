@@ -14,7 +14,7 @@ import (
 
 // Format is the format of the records in a text.
 type Format struct {
-	Name      string   // CSV, JSONLines or JSONArray
+	Name      string   // CSV, JSONLines, JSONArray, or a format of libraries
 	Delimiter byte     // CSV only
 	Path      []string // keys that lead to the array or the object of records; JSONArray only
 	IsKeyed   bool     // the records are the members of an object; JSONArray only
@@ -29,7 +29,18 @@ const (
 	CSV       = "CSV"
 	JSONLines = "JSON Lines"
 	JSONArray = "JSON"
+	ISO2709   = "MARC (ISO 2709)"
+	MARCXML   = "MARCXML"
+	MARCMaker = "MARCMaker text"
+	BibTeX    = "BibTeX"
+	RIS       = "RIS"
 )
+
+// IsJSON reports whether the records are JSON.
+func (f Format) IsJSON() bool { return f.Name == JSONLines || f.Name == JSONArray }
+
+// IsMARC reports whether the records are of MARC, so that they have numbers and no lines.
+func (f Format) IsMARC() bool { return f.Name == ISO2709 || f.Name == MARCXML || f.Name == MARCMaker }
 
 // Names of formats in options.
 const (
@@ -78,6 +89,9 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(byteOrderMark)), " \t\r\n")
 	inner, array := bytes.CutPrefix(content, []byte("["))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
+	if library := libraryFormat(content); name == "" && library != "" {
+		return Format{Name: library}, nil
+	}
 	switch {
 	case name != FormatCSV && array && bytes.IndexAny(inner, "{]") == 0:
 		f.Name = JSONArray

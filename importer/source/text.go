@@ -1,8 +1,12 @@
 package source
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
+
+	"library-catalogue/graph/model/marc"
 )
 
 // Text is the decompressed and decoded text of a file.
@@ -28,9 +32,18 @@ func (s *Source) Text(ctx context.Context, h Header) (*Text, error) {
 	}
 	var found charset
 	var unsure []Guess
-	if h.Encoding != "" {
+	buffered := bufio.NewReaderSize(withContext(ctx, in), maxRow)
+	start, err := buffered.Peek(maxRow)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if name, ok := marc.IsISO2709(start); ok && h.Encoding != "" {
+		return nil, errors.New("the encoding option applies to texts only, and records of MARC (ISO 2709) name their own: leave it out")
+	} else if ok {
+		found = charset{name: name}
+	} else if h.Encoding != "" {
 		found = charsetNamed(h.Encoding)
-	} else if found, unsure, err = findCharset(withContext(ctx, in)); err != nil {
+	} else if found, unsure, err = findCharset(buffered); err != nil {
 		return nil, err
 	}
 	return &Text{Packing: packing, Sheets: sheets, Charset: found.name, Unsure: unsure, source: s, charset: found}, nil
@@ -68,6 +81,10 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 		return jsonLines{newLineReader(in)}, nil, nil
 	case JSONArray:
 		return newJSONArray(in, f), nil, nil
+	case ISO2709, MARCXML, MARCMaker:
+		return newMARCRecords(newLineReader(in).in, f.Name), nil, nil
+	case BibTeX, RIS:
+		return newCitations(newLineReader(in).in, f.Name), nil, nil
 	}
 	return newCSVReader(in, f)
 }

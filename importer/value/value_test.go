@@ -186,16 +186,3 @@ func TestLongCells(t *testing.T) {
 		}
 	}
 }
-
-// TestTrimCard removes the signs at the end of the fields of catalogue cards.
-func TestTrimCard(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"The red river /": "The red river", "Bread and salt : ": "Bread and salt", "Miller, Anna,": "Miller, Anna", "Water =": "Water",
-		"Either/Or": "Either/Or", "AC/": "AC/", "/": "/", "Who?": "Who?", "A, B": "A, B",
-	} {
-		if got := TrimCard(text); got != want {
-			t.Errorf("%q: %q, not %q", text, got, want)
-		}
-	}
-}

@@ -65,7 +65,7 @@ func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) 
 	}
 	dst = fmt.Appendf(dst, "  title = {%s},\n  year = {%d},\n", latex(b.Name), b.PublishedAt.Year)
 	if !b.PublishedAt.IsYear() {
-		dst = fmt.Appendf(dst, "  month = %s,\n", strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]))
+		dst = fmt.Appendf(dst, "  month = %s,\n  day = {%d},\n", strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]), b.PublishedAt.Day)
 	}
 	dst = fmt.Appendf(dst, "  pagetotal = {%d},\n  keywords = {%s}", b.Pages, latex(g.Name))
 	for _, f := range []struct {

@@ -26,6 +26,7 @@ func TestEncoders(t *testing.T) {
   title = {\textbraceleft{}A\textbraceright{} \& \textbackslash{} \textasciitilde{}\textasciicircum{}\$\%\#\_ -{}- <é> "日本" '{}'},
   year = {800},
   month = sep,
+  day = {1},
   pagetotal = {12},
   keywords = {R\&D},
   abstract = {One ER - Two}

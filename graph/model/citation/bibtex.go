@@ -1,0 +1,305 @@
+package citation
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxEntry is the maximum number of bytes of an entry, of its values, and of all @string.
+const maxEntry = 1 << 20
+
+// Entry is what a Reader reads: a book, or a damaged entry.
+type Entry struct {
+	Line    int               // first line, from 1
+	Values  map[string]string // by key of model.ImportFields; fields that are no part of a book have their own names
+	Problem string            // why it is damaged: a sentence without a full stop
+	Size    int               // in bytes
+}
+
+// lines reads the lines of a file, the last one again after back.
+type lines struct {
+	in     *bufio.Reader
+	number int // of the last line
+	last   []byte
+	isBack bool
+}
+
+func newLines(in io.Reader) lines { return lines{in: bufio.NewReaderSize(in, 64<<10)} }
+
+// next returns the next line without its end, and of a long one the first maxEntry bytes. After the last line it returns
+// io.EOF. A line ends with LF, CRLF or CR.
+func (l *lines) next() ([]byte, error) {
+	if l.isBack {
+		l.isBack = false
+		return l.last, nil
+	}
+	l.last = l.last[:0]
+	for {
+		if _, err := l.in.Peek(1); err != nil {
+			if errors.Is(err, io.EOF) && len(l.last) > 0 {
+				break
+			}
+			return nil, err
+		}
+		part, _ := l.in.Peek(l.in.Buffered())
+		end := bytes.IndexAny(part, "\r\n")
+		if end >= 0 {
+			part = part[:end]
+		}
+		l.last = append(l.last, part[:min(len(part), maxEntry-len(l.last))]...)
+		l.in.Discard(len(part))
+		if end < 0 {
+			continue
+		}
+		if c, _ := l.in.ReadByte(); c == '\r' {
+			if next, _ := l.in.Peek(1); string(next) == "\n" {
+				l.in.Discard(1)
+			}
+		}
+		break
+	}
+	l.number++
+	return l.last, nil
+}
+
+// back puts the last line back.
+func (l *lines) back() { l.isBack = true }
+
+// BibTeXReader reads the entries of BibTeX and BibLaTeX.
+type BibTeXReader struct {
+	in      lines
+	strings map[string]string // of @string and of the months
+	size    int               // of the strings
+	parser  bibParser         // of the rest of a block
+}
+
+// NewBibTeXReader returns a reader of a text in UTF-8.
+func NewBibTeXReader(in io.Reader) *BibTeXReader {
+	r := &BibTeXReader{in: newLines(in), strings: map[string]string{}}
+	for _, month := range months {
+		r.strings[month] = month
+	}
+	return r
+}
+
+var months = strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")
+
+var (
+	// entryStart matches a line that begins an entry, which also ends a damaged one.
+	entryStart = regexp.MustCompile(`^\s*@\s*[A-Za-z]+\s*[{(]`)
+	// knownEntry matches a line that begins an entry of a usual type.
+	knownEntry = regexp.MustCompile(`(?im)^\s*@(?:book|inbook|incollection|collection|article|thesis|phdthesis|mastersthesis|booklet|manual|proceedings|` +
+		`inproceedings|techreport|report|misc|online|unpublished|string|comment|preamble)\s*[{(]`)
+)
+
+// IsBibTeX reports whether a text begins as BibTeX does: with an entry, or with one of a usual type after other lines.
+func IsBibTeX(start []byte) bool { return entryStart.Match(start) || knownEntry.Match(start) }
+
+// Next returns the next entry, or io.EOF.
+func (r *BibTeXReader) Next() (Entry, error) {
+	for {
+		for r.parser.text != "" {
+			text, line := r.parser.text, r.parser.line
+			kind, fields, err := r.parser.entry(r)
+			if err == nil && !utf8.ValidString(text[:len(text)-len(r.parser.text)]) {
+				err = errors.New("the entry is not UTF-8")
+			}
+			if err != nil {
+				r.parser.text = ""
+				return Entry{Line: line, Problem: err.Error(), Size: len(text)}, nil
+			}
+			read := text[:len(text)-len(r.parser.text)]
+			r.parser.line += strings.Count(read, "\n")
+			if kind != "" {
+				return Entry{Line: line, Values: bookOf(kind, fields), Size: len(read)}, nil
+			}
+		}
+		if err := r.block(); err != nil {
+			return Entry{}, err
+		}
+	}
+}
+
+// block reads the lines of an entry, to the line before the next one. Lines before the first entry are comments.
+func (r *BibTeXReader) block() error {
+	var text []byte
+	first := 0 // line
+	for {
+		line, err := r.in.next()
+		switch isStart := entryStart.Match(line); {
+		case errors.Is(err, io.EOF) && first > 0:
+			r.parser = bibParser{string(text), first}
+			return nil
+		case err != nil:
+			return err
+		case isStart && first > 0:
+			r.in.back()
+			r.parser = bibParser{string(text), first}
+			return nil
+		case isStart:
+			first = r.in.number
+		}
+		if first > 0 {
+			text = append(text, line[:min(len(line), maxEntry+1-len(text))]...)
+			text = append(text, '\n')[:min(len(text)+1, maxEntry+1)]
+		}
+	}
+}
+
+var errNotClosed = errors.New("the entry is not closed: a brace or a quote is missing")
+
+// bibParser parses a text of one or more entries.
+type bibParser struct {
+	text string // the rest
+	line int    // of its start
+}
+
+// entry parses the next entry. kind is empty for a @string, a comment, or the end of the text.
+func (p *bibParser) entry(r *BibTeXReader) (kind string, fields map[string]string, err error) {
+	if len(p.text) > maxEntry {
+		return "", nil, errors.New("the entry is longer than 1 MiB")
+	}
+	at := strings.IndexByte(p.text, '@')
+	if at < 0 {
+		p.text = ""
+		return "", nil, nil
+	}
+	p.text = p.text[at+1:]
+	kind = strings.ToLower(p.name())
+	open, closing := p.skip(), byte('}')
+	if kind == "" || open != '{' && open != '(' {
+		return "", nil, nil // an @ in a comment
+	}
+	if open == '(' {
+		closing = ')'
+	}
+	if kind == "comment" || kind == "preamble" {
+		_, err := p.delimited(closing)
+		return "", nil, err
+	}
+	p.text = p.text[1:]
+	if kind != "string" {
+		comma := strings.IndexAny(p.text, ",=\"{}\n")
+		if comma >= 0 && p.text[comma] == ',' {
+			p.text = p.text[comma+1:] // behind the key
+		} else if comma >= 0 && p.text[comma] == closing { // @book{key}
+			p.text = p.text[comma+1:]
+			return kind, nil, nil
+		}
+	}
+	fields = map[string]string{}
+	total := 0
+	for p.skip() != closing {
+		if p.text == "" {
+			return "", nil, errNotClosed
+		}
+		name := strings.ToLower(p.name())
+		if name == "" || p.skip() != '=' {
+			return "", nil, fmt.Errorf("the entry is damaged before %.20q: a field is written as name = {text},", p.text)
+		}
+		p.text = p.text[1:]
+		value, err := p.value(r.strings, maxEntry-total)
+		if err != nil {
+			return "", nil, err
+		}
+		total += len(value)
+		if _, ok := fields[name]; !ok { // the first one counts, as in BibTeX
+			fields[name] = value
+		}
+		if p.skip() == ',' {
+			p.text = p.text[1:]
+		}
+	}
+	p.text = p.text[1:]
+	if kind != "string" {
+		return kind, fields, nil
+	}
+	if r.size += total; r.size > maxEntry {
+		return "", nil, errors.New("the texts of all @string are longer than 1 MiB")
+	}
+	maps.Copy(r.strings, fields)
+	return "", nil, nil
+}
+
+// skip skips white space and returns the next byte, or 0 at the end.
+func (p *bibParser) skip() byte {
+	p.text = strings.TrimLeft(p.text, " \t\r\n")
+	if p.text == "" {
+		return 0
+	}
+	return p.text[0]
+}
+
+// name returns the name at the start of the text.
+func (p *bibParser) name() string {
+	p.skip()
+	end := strings.IndexAny(p.text, " \t\r\n{}()=,#\"@")
+	if end < 0 {
+		end = len(p.text)
+	}
+	name := p.text[:end]
+	p.text = p.text[end:]
+	return name
+}
+
+// value parses texts joined by #. They have at most maxBytes.
+func (p *bibParser) value(names map[string]string, maxBytes int) (string, error) {
+	var b strings.Builder
+	for {
+		var part string
+		var err error
+		switch p.skip() {
+		case '{':
+			part, err = p.delimited('}')
+		case '"':
+			part, err = p.delimited('"')
+		default:
+			part = p.name()
+			if text, ok := names[strings.ToLower(part)]; ok {
+				part = text
+			} else if part == "" {
+				err = fmt.Errorf("the entry is damaged before %.20q: a text is missing", p.text)
+			}
+		}
+		if err != nil {
+			return "", err
+		}
+		if b.Len()+len(part) > maxBytes {
+			return "", errors.New("the entry is longer than 1 MiB")
+		}
+		b.WriteString(part)
+		if p.skip() != '#' {
+			return b.String(), nil
+		}
+		p.text = p.text[1:]
+	}
+}
+
+// delimited returns the text between the delimiter at the start and its end. Braces in it are in pairs; a backslash
+// does not change that, as in BibTeX.
+func (p *bibParser) delimited(closing byte) (string, error) {
+	depth := 0
+	for i := 1; i < len(p.text); i++ {
+		switch c := p.text[i]; {
+		case c == closing && depth == 0:
+			inside := p.text[1:i]
+			p.text = p.text[i+1:]
+			return inside, nil
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		}
+		if depth < 0 {
+			break
+		}
+	}
+	return "", errNotClosed
+}

@@ -1,0 +1,164 @@
+package citation
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"library-catalogue/graph/model/author"
+)
+
+// RISReader reads the records of RIS.
+type RISReader struct{ in lines }
+
+// NewRISReader returns a reader of a text in UTF-8.
+func NewRISReader(in io.Reader) *RISReader { return &RISReader{newLines(in)} }
+
+var (
+	risLine  = regexp.MustCompile(`^([A-Z][A-Z0-9]) {1,2}- ?(.*)$`)
+	risStart = regexp.MustCompile(`(?m)^TY {1,2}- ?[A-Z]+\s*$`)
+)
+
+// IsRIS reports whether a text begins as RIS does. Programs write lines before the first record.
+func IsRIS(start []byte) bool {
+	return risStart.Match(bytes.ReplaceAll(start, []byte("\r"), []byte("\n")))
+}
+
+// Next returns the next record, or io.EOF. A record ends with ER, or before the next TY.
+func (r *RISReader) Next() (Entry, error) {
+	var e Entry
+	fields, last := map[string][][]byte{}, ""
+	for {
+		line, err := r.in.next()
+		switch {
+		case errors.Is(err, io.EOF) && e.Line > 0:
+			return e.ended(fields), nil
+		case err != nil:
+			return Entry{}, err
+		}
+		found := risLine.FindSubmatch(bytes.TrimPrefix(line, []byte("\uFEFF")))
+		tag := ""
+		if found != nil {
+			tag = string(found[1])
+		}
+		switch {
+		case tag == "TY" && e.Line > 0:
+			r.in.back()
+			return e.ended(fields), nil
+		case tag == "TY":
+			e.Line = r.in.number
+		case e.Line == 0:
+			continue // before the first record
+		case tag == "ER":
+			return e.ended(fields), nil
+		}
+		if e.Size += len(line); e.Size > maxEntry {
+			e.Problem = "the record is longer than 1 MiB"
+			continue
+		}
+		switch text := strings.TrimSpace(string(line)); {
+		case !utf8.ValidString(text):
+			e.Problem = "the record is not UTF-8"
+		case found != nil:
+			last = tag
+			fields[tag] = append(fields[tag], bytes.Clone(bytes.TrimSpace(found[2])))
+		case text != "" && last != "": // the last text goes on
+			of := fields[last]
+			of[len(of)-1] = append(append(of[len(of)-1], ' '), text...)
+		}
+	}
+}
+
+// risSources are the tags of RIS, by key of model.ImportFields. The first one with a value counts.
+var risSources = []struct{ key, tags string }{
+	{"name", "TI T1 BT CT"}, {"author", "AU A1 A2 ED"}, {"publisher", "PB"}, {"isbn", "SN"}, {"language", "LA"}, {"shelf_mark", "CN"},
+	{"description", "AB N2"}, {"genre", "KW"},
+}
+
+// ended returns the entry with the values of its fields.
+func (e Entry) ended(fields map[string][][]byte) Entry {
+	if e.Problem != "" {
+		return e
+	}
+	e.Values = map[string]string{}
+	used := map[string]bool{"TY": true, "ID": true}
+	set := func(key, text string) {
+		if text != "" {
+			e.Values[key] = text
+		}
+	}
+	joined := func(tag string) string { return strings.Trim(string(bytes.Join(fields[tag], []byte("; "))), "; ") }
+	for _, s := range risSources {
+		for tag := range strings.FieldsSeq(s.tags) {
+			text := joined(tag)
+			if text == "" {
+				continue
+			}
+			used[tag] = true
+			if s.key == "author" {
+				text = risNames(fields[tag])
+			}
+			set(s.key, text)
+			break
+		}
+	}
+	for _, tag := range []string{"PY", "Y1", "DA"} { // from the year to the day
+		if date := risDate(joined(tag)); date != "" {
+			used[tag] = true
+			if text := e.Values["published_at"]; len(date) > len(text) {
+				set("published_at", date)
+			}
+		}
+	}
+	if joined("EP") == "" && !pageRange.MatchString(joined("SP")) {
+		set("pages", joined("SP"))
+		used["SP"] = true
+	}
+	for tag := range fields {
+		if !used[tag] {
+			set(tag, joined(tag))
+		}
+	}
+	if kind := joined("TY"); kind != "BOOK" {
+		set("TY", kind)
+	}
+	return e
+}
+
+// risDate returns a date of RIS, YYYY/MM/DD/other, as YYYY-MM-DD, YYYY-MM or YYYY. Other texts stay.
+func risDate(text string) string {
+	parts := strings.SplitN(text, "/", 4)
+	date := ""
+	for _, part := range parts[:min(len(parts), 3)] {
+		if !digits.MatchString(part) {
+			break
+		}
+		date += "-" + part
+	}
+	if date == "" {
+		return text
+	}
+	return date[1:]
+}
+
+// risNames returns the author of names: "Family, Given, Suffix".
+func risNames(names [][]byte) string {
+	var persons []author.Person
+	for _, name := range names {
+		parts := strings.SplitN(string(name), ",", 3)
+		for i := range parts {
+			parts[i] = oneLine(parts[i])
+		}
+		if len(parts) == 3 {
+			parts[1], parts[2] = parts[2], parts[1]
+		}
+		persons = append(persons, personsOf(parts, false)...)
+	}
+	if len(persons) == 0 {
+		return ""
+	}
+	return author.Join(persons)
+}

@@ -1,0 +1,179 @@
+package marc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// RecordError is the error of a damaged record. The records after it can be read.
+type RecordError struct {
+	Reason string // a sentence without a full stop
+}
+
+func (e *RecordError) Error() string { return e.Reason }
+
+func damaged(format string, args ...any) error { return &RecordError{fmt.Sprintf(format, args...)} }
+
+const (
+	maxRecord      = 99_999 // bytes, which is what a leader can say
+	leaderBytes    = 24
+	directoryEntry = 12 // bytes
+
+	endOfField, endOfRecord, delimiter = 0x1E, 0x1D, 0x1F
+)
+
+// Reader reads records of ISO 2709 (.mrc).
+type Reader struct{ in *bufio.Reader }
+
+// NewReader returns a Reader.
+func NewReader(in io.Reader) *Reader { return &Reader{bufio.NewReaderSize(in, 64<<10)} }
+
+// Next returns the next record, or io.EOF. The error of a damaged record is a *RecordError.
+func (r *Reader) Next() (Record, error) {
+	data, isWhole, err := r.until(endOfRecord)
+	switch {
+	case err != nil:
+		return Record{}, err
+	case len(data) > maxRecord:
+		return Record{}, damaged("the record is longer than %d bytes", maxRecord)
+	case !isWhole:
+		return Record{}, damaged("the record is truncated: its end is missing")
+	}
+	return parse(data)
+}
+
+// until returns the bytes to a record's end, and no more than maxRecord+1 of them. It skips the line ends before them.
+func (r *Reader) until(end byte) (data []byte, isWhole bool, err error) {
+	for {
+		part, err := r.in.ReadSlice(end)
+		if len(data) == 0 {
+			part = bytes.TrimLeft(part, "\r\n \x00\x1A")
+		}
+		data = append(data, part[:min(len(part), maxRecord+1-len(data))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(data) > 0:
+			return data, false, nil
+		default:
+			return data, true, err
+		}
+	}
+}
+
+// IsISO2709 reports whether a text begins with a record of ISO 2709. It returns the name of its character set.
+func IsISO2709(start []byte) (charset string, ok bool) {
+	start = bytes.TrimLeft(start, "\r\n ")
+	if len(start) < leaderBytes || number(start[:5]) < leaderBytes || number(start[12:17]) < leaderBytes || start[5] < ' ' || start[5] > '~' {
+		return "", false
+	}
+	if end := bytes.IndexByte(start, endOfField); end < 0 || (end-leaderBytes)%directoryEntry != 0 {
+		return "", false
+	}
+	if start[9] == 'a' {
+		return "UTF-8", true
+	}
+	return "MARC-8", true
+}
+
+// number returns a number of digits, or -1.
+func number(digits []byte) (n int) {
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// parse returns the record of its bytes.
+func parse(data []byte) (r Record, err error) {
+	if len(data) < leaderBytes+2 {
+		return r, damaged("the record has %d bytes, too few for a leader", len(data))
+	}
+	r.Leader = string(data[:leaderBytes])
+	if strings.ContainsFunc(r.Leader, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return r, damaged("the leader has characters other than ASCII")
+	}
+	if n := number(data[:5]); n != len(data) {
+		return r, damaged("the record has %d bytes, and its leader says %.5s", len(data), r.Leader)
+	}
+	base := number(data[12:17])
+	if base <= leaderBytes || base > len(data)-1 || data[base-1] != endOfField || (base-1-leaderBytes)%directoryEntry != 0 {
+		return r, damaged("the directory does not end at byte %.5s, as the leader says", data[12:17])
+	}
+	decode, err := decoderOf(data)
+	if err != nil {
+		return r, err
+	}
+	total := base + 1
+	for at := leaderBytes; at < base-1; at += directoryEntry {
+		entry := data[at : at+directoryEntry]
+		tag, length, start := string(entry[:3]), number(entry[3:7]), number(entry[7:12])
+		from := base + start
+		if length < 1 || start < 0 || from+length > len(data)-1 || data[from+length-1] != endOfField {
+			return r, damaged("the directory has a wrong place of field %.3q", tag)
+		}
+		if total += length; total > len(data) {
+			return r, damaged("the fields of the directory overlap")
+		}
+		if err := r.add(tag, data[from:from+length-1], decode); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// add adds a field of its bytes, without the sign at its end.
+func (r *Record) add(tag string, data []byte, decode func([]byte) (string, error)) error {
+	if strings.ContainsFunc(tag, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return damaged("the directory has a field with the tag %q", tag)
+	}
+	head, rest, hasSubfields := bytes.Cut(data, []byte{delimiter})
+	if !hasSubfields || strings.HasPrefix(tag, "00") {
+		text, err := decode(data)
+		if err != nil {
+			return damaged("field %s: %v", tag, err)
+		}
+		r.Control = append(r.Control, ControlField{tag, text})
+		return nil
+	}
+	if len(head) != 2 || head[0] < ' ' || head[0] > '~' || head[1] < ' ' || head[1] > '~' {
+		return damaged("field %s has %q for its two indicators", tag, head)
+	}
+	f := DataField{Tag: tag, Indicators: [2]byte{head[0], head[1]}}
+	for part := range bytes.SplitSeq(rest, []byte{delimiter}) {
+		if len(part) == 0 {
+			continue // a delimiter too many
+		}
+		if part[0] <= ' ' || part[0] > '~' {
+			return damaged("field %s has the code %q of a subfield", tag, part[:1])
+		}
+		text, err := decode(part[1:])
+		if err != nil {
+			return damaged("field %s $%c: %v", tag, part[0], err)
+		}
+		f.Subfields = append(f.Subfields, Subfield{part[0], text})
+	}
+	r.Data = append(r.Data, f)
+	return nil
+}
+
+// decoderOf returns the decoder of a record's texts, which byte 9 of its leader names. Many programs leave it blank in
+// UTF-8, which can be told from MARC-8: there a sign for an accent comes before an ASCII letter.
+func decoderOf(data []byte) (func([]byte) (string, error), error) {
+	isUTF8 := utf8.Valid(data)
+	isASCII := bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+	switch {
+	case data[9] == 'a' && !isUTF8:
+		return nil, damaged("the record has bytes that are not UTF-8, and its leader says UTF-8: convert it with yaz-marcdump or MarcEdit")
+	case data[9] == 'a', isUTF8 && !isASCII:
+		return func(b []byte) (string, error) { return string(b), nil }, nil
+	}
+	return decodeMARC8, nil
+}

@@ -1,0 +1,166 @@
+package marc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// TextReader reads records of MARCMaker text (.mrk), as MarcEdit writes it: a field a line, and an empty line after each
+// record.
+//
+//	=LDR  00000nam a2200000 i 4500
+//	=008  260102s1957\\\\xx\ …
+//	=245  14$aThe red river /$cAnn One.
+type TextReader struct{ in *bufio.Reader }
+
+// NewTextReader returns a TextReader of a text in UTF-8.
+func NewTextReader(in io.Reader) *TextReader { return &TextReader{bufio.NewReaderSize(in, 64<<10)} }
+
+// textField matches a line of a field.
+var textField = regexp.MustCompile(`^=([0-9A-Za-z]{3})  (.*)$`)
+
+// IsText reports whether a text begins with a record of MARCMaker text.
+func IsText(start []byte) bool {
+	line, _, _ := bytes.Cut(start, []byte("\n"))
+	found := textField.FindSubmatch(bytes.TrimRight(line, "\r"))
+	return found != nil && (string(found[1]) == "LDR" || string(found[1]) == "000")
+}
+
+// Next returns the next record, or io.EOF. The error of a damaged record is a *RecordError.
+func (r *TextReader) Next() (record Record, err error) {
+	var problem error
+	total, isBegun := 0, false
+	for {
+		line, err := r.line()
+		isEnd := errors.Is(err, io.EOF) && line == ""
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return record, err
+		case isEnd && !isBegun:
+			return record, io.EOF
+		case (isEnd || line == "") && isBegun:
+			return record, problem
+		case line == "":
+			continue
+		}
+		isBegun = true
+		if total += len(line); total > maxRecord {
+			problem = damaged("the record is longer than %d bytes", maxRecord)
+		}
+		if problem == nil {
+			problem = record.addLine(line)
+		}
+	}
+}
+
+// line returns a line without its end, and of a longer one the first maxRecord+1 bytes.
+func (r *TextReader) line() (string, error) {
+	var line []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		line = append(line, part[:min(len(part), maxRecord+1-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return strings.TrimRight(string(line), " \r\n"), err
+		}
+	}
+}
+
+// addLine adds the field of a line.
+func (r *Record) addLine(line string) error {
+	found := textField.FindStringSubmatch(line)
+	switch {
+	case !utf8.ValidString(line):
+		return damaged("the line %.20q is not UTF-8", line)
+	case found == nil:
+		return damaged("the line %.20q is no field: a field begins like =245  10$a", line)
+	}
+	tag, text := found[1], found[2]
+	head, rest, hasSubfields := strings.Cut(text, "$")
+	switch isControl := !hasSubfields || strings.HasPrefix(tag, "00"); {
+	case tag == "LDR", tag == "000":
+		r.Leader = blanks.Replace(text)
+	case isControl:
+		r.Control = append(r.Control, ControlField{tag, blanks.Replace(text)})
+	case len(head) != 2 || !isASCII(head):
+		return damaged("field %s has %q for its two indicators", tag, head)
+	default:
+		head = blanks.Replace(head)
+		f := DataField{Tag: tag, Indicators: [2]byte{head[0], head[1]}}
+		for part := range strings.SplitSeq(rest, "$") {
+			if part == "" {
+				continue // a sign too many
+			}
+			if part[0] <= ' ' || part[0] > '~' {
+				return damaged("field %s has the code %q of a subfield", tag, part[:1])
+			}
+			f.Subfields = append(f.Subfields, Subfield{part[0], withoutMnemonics(part[1:])})
+		}
+		r.Data = append(r.Data, f)
+	}
+	return nil
+}
+
+// blanks replaces the sign for a blank.
+var blanks = strings.NewReplacer(`\`, " ")
+
+// mnemonic matches a name of a character.
+var mnemonic = regexp.MustCompile(`^\{[0-9A-Za-z]{2,8}\}`)
+
+// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): those of ASCII signs,
+// and of ANSEL in the order of its tables.
+var mnemonics = func() map[string]rune {
+	names := map[string]rune{"dollar": '$', "lcub": '{', "rcub": '}', "bsol": '\\', "verbar": '|', "apos": '\'', "quot": '"', "amp": '&', "lsqb": '[', "rsqb": ']'}
+	for i, name := range strings.Fields(`Lstrok Ostrok Dstrok THORN AElig OElig softsign middot flat reg plusmn Ohorn Uhorn mlrhring -
+		mllhring lstrok ostrok dstrok thorn aelig oelig hardsign inodot pound eth - ohorn uhorn - -
+		deg scriptl phono copy sharp iquest iexcl esszett euro`) {
+		names[name] = ansel[i]
+	}
+	for i, name := range strings.Fields(`hooka grave acute circ tilde macr breve dot uml caron ring llig rlig rcommaa dblac candra
+		cedil ogon dotb dbldotb ringb dblunder under commab rcedil breveb ldbltil rdbltil - - commaa`) {
+		names[name] = anselMarks[i]
+	}
+	delete(names, "-")
+	return names
+}()
+
+// withoutMnemonics replaces the names of characters. A mark follows its letter in Unicode, and precedes it here. Other
+// texts in braces stay.
+func withoutMnemonics(text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	var b strings.Builder
+	var marks []rune
+	rest := text
+	for rest != "" {
+		size := 1
+		var r rune
+		isName := false
+		if rest[0] == '{' {
+			size = len(mnemonic.FindString(rest[:min(len(rest), 10)]))
+			r, isName = mnemonics[rest[min(1, size):max(size-1, min(1, size))]]
+		}
+		if !isName {
+			r, size = utf8.DecodeRuneInString(rest)
+		}
+		rest = rest[size:]
+		switch {
+		case isName && r == secondHalf:
+		case isName && r >= 0x300 && r < 0x370 && len(marks) < maxMarks:
+			marks = append(marks, r)
+		default:
+			b.WriteRune(r)
+			b.WriteString(string(marks))
+			marks = marks[:0]
+		}
+	}
+	b.WriteString(string(marks))
+	return norm.NFC.String(b.String())
+}

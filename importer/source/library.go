@@ -1,0 +1,100 @@
+package source
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/citation"
+	"library-catalogue/graph/model/marc"
+)
+
+// libraryFormat returns the name of the format of a text that begins as MARC or citations do, or "".
+func libraryFormat(start []byte) string {
+	_, isISO2709 := marc.IsISO2709(start)
+	switch {
+	case isISO2709:
+		return ISO2709
+	case marc.IsXML(start):
+		return MARCXML
+	case marc.IsText(start):
+		return MARCMaker
+	case citation.IsRIS(start):
+		return RIS
+	case citation.IsBibTeX(start):
+		return BibTeX
+	}
+	return ""
+}
+
+// marcRecords reads the records of MARC. Their values are those of marc.Record.Values.
+type marcRecords struct {
+	in interface{ Next() (marc.Record, error) }
+}
+
+func newMARCRecords(in io.Reader, format string) marcRecords {
+	switch format {
+	case ISO2709:
+		return marcRecords{marc.NewReader(in)}
+	case MARCXML:
+		return marcRecords{marc.NewXMLReader(in)}
+	}
+	return marcRecords{marc.NewTextReader(in)}
+}
+
+func (r marcRecords) Next() (Record, error) {
+	record, err := r.in.Next()
+	if damaged, ok := errors.AsType[*marc.RecordError](err); ok {
+		return Record{Cells: []string{"{}"}, Problem: sentence(damaged), Mend: "Export the record again."}, nil
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	return recordOf(record.Values()), nil
+}
+
+// recordOf returns the record of values by key.
+func recordOf(values map[string]string) Record {
+	text := []byte("{")
+	form := make(model.Form, len(values))
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		form[key] = model.Text(values[key])
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = model.AppendString(append(model.AppendString(text, key), ':'), values[key])
+	}
+	text = append(text, '}')
+	return Record{Cells: []string{string(text)}, Values: form, Size: len(text)}
+}
+
+// citations reads the entries of BibTeX and RIS.
+type citations struct {
+	in interface {
+		Next() (citation.Entry, error)
+	}
+}
+
+func newCitations(in io.Reader, format string) citations {
+	if format == RIS {
+		return citations{citation.NewRISReader(in)}
+	}
+	return citations{citation.NewBibTeXReader(in)}
+}
+
+func (r citations) Next() (Record, error) {
+	entry, err := r.in.Next()
+	if err != nil {
+		return Record{}, err
+	}
+	record := Record{Cells: []string{"{}"}}
+	if entry.Problem == "" {
+		record = recordOf(entry.Values)
+	} else {
+		record.Problem, record.Mend = sentence(errors.New(entry.Problem)), "Mend the entry, or export it again."
+	}
+	record.Line, record.Size = entry.Line, entry.Size
+	return record, nil
+}
