@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -320,6 +321,26 @@ func (c *chooser) findCandidates() {
 			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0
 			if c.candidates[field] == nil && isNamed && !used[i] && c.profiles[i].Filled > 1 {
 				c.candidates[field] = []int{i} // not readable; a default would hide that
+			}
+		}
+	}
+	if slices.Contains(c.open(), "name") && c.candidates["name"] == nil {
+		c.anyName(used, first)
+	}
+}
+
+// anyName makes the first text that no other field needs the candidate for the name, or else the candidate for the author, or
+// any column, because a name has no default.
+func (c *chooser) anyName(used, first map[int]bool) {
+	isText := func(i int) bool { return !c.profiles[i].IsTyped() }
+	for _, may := range []func(int) bool{
+		func(i int) bool { return isText(i) && !first[i] }, isText, func(i int) bool { return true },
+	} {
+		for i := range c.profiles {
+			if !used[i] && c.profiles[i].Filled > 0 && may(i) {
+				maps.DeleteFunc(c.candidates, func(_ string, of []int) bool { return of[0] == i })
+				c.candidates["name"] = []int{i}
+				return
 			}
 		}
 	}

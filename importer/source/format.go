@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -53,9 +54,10 @@ type Header struct {
 	Matched  func(names []string) int // returns the number of known column names
 }
 
-// find returns the index of the header: the row with most known column names, at least two, or else the first.
+// find returns the index of the header: the row with most known column names, at least two, or else the first one that
+// is no title, which has few cells.
 func (h Header) find(rows [][]string) (index int) {
-	most := 1
+	most, widest := 1, 0
 	if h.None {
 		return 0
 	}
@@ -63,8 +65,22 @@ func (h Header) find(rows [][]string) (index int) {
 		if n := h.Matched(row); n > most {
 			index, most = i, n
 		}
+		widest = max(widest, filled(row))
 	}
-	return index
+	if most > 1 {
+		return index
+	}
+	return slices.IndexFunc(rows, func(row []string) bool { return 2*filled(row) > widest || widest == 0 })
+}
+
+// filled returns the number of cells with a text.
+func filled(row []string) (n int) {
+	for _, cell := range row {
+		if strings.TrimSpace(cell) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // findFormat detects the format of a text from its beginning. The delimiter of CSV is the one that yields most
@@ -88,7 +104,7 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 			f.Name = JSONArray
 		} else if err != nil {
 			return f, err
-		} else if f.Path, f.IsKeyed, f.IsStream, err = findObjects(content, h); f.IsKeyed || f.IsStream {
+		} else if f.Path, f.IsKeyed, f.IsStream, err = findObjects(content, h); f.IsKeyed || f.IsStream || f.Path != nil {
 			f.Name = JSONArray
 		} else if line, _, _ := bytes.Cut(content, []byte("\n")); !jsontext.Value(line).IsValid() && jsontext.Value(content).IsValid() {
 			return f, errors.New("the file is one JSON value without a list of books: write an array of objects, or one object in each line")

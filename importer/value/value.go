@@ -84,15 +84,3 @@ func ParseList(text string) (joined string, ok bool) {
 	}
 	return strings.Join(items, ", "), len(items) > 0
 }
-
-// TrimCard returns a text without the sign at its end that leads to the next field of a catalogue card (ISBD): of "The red
-// river /" and "Miller, Anna,".
-func TrimCard(text string) string {
-	end := strings.TrimRight(text, " ")
-	plain := strings.TrimRight(strings.TrimRight(end, "/:;=,"), " ")
-	isSign := len(end)-len(plain) > 1 && len(end)-len(strings.TrimRight(end, "/:;=")) == 1 && end[len(end)-2] == ' '
-	if plain != "" && (isSign || end == plain+",") {
-		return plain
-	}
-	return text
-}

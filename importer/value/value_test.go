@@ -194,7 +194,7 @@ func TestTrimCard(t *testing.T) {
 		"The red river /": "The red river", "Bread and salt : ": "Bread and salt", "Miller, Anna,": "Miller, Anna", "Water =": "Water",
 		"Either/Or": "Either/Or", "AC/": "AC/", "/": "/", "Who?": "Who?", "A, B": "A, B",
 	} {
-		if got := TrimCard(text); got != want {
+		if got := TrimCard(text, false); got != want {
 			t.Errorf("%q: %q, not %q", text, got, want)
 		}
 	}
