@@ -78,7 +78,7 @@ func TestForeignFiles(t *testing.T) {
 		"dates with one reading and a time": {header + "A,1,5/5/2005,X,1,G\nB,1,2006 September 16 0:00,X,1,G\nC,1,5/5/2005 3:00 PM,X,1,G\n", Options{},
 			"A||1|2005-05-05|X|1.00|G| B||1|2006-09-16|X|1.00|G| C||1|2005-05-05|X|1.00|G|"},
 		"Calibre's missing date": {"Title,Pages,pubdate,Author,Price,Genre\nA,1,0101-01-01T00:00:00+00:00,X,1,G\nB,1,2000-01-01,X,1,G\n", Options{},
-			`row 1 (line 2): pubdate "0101-01-01T00:00:00+00:00": The published at field is required. B||1|2000-01-01|X|1.00|G|`},
+			`row 1 (line 2): pubdate "0101-01-01T00:00:00+00:00": Calibre writes this date for a book without one. B||1|2000-01-01|X|1.00|G|`},
 		"an own date of that day": {header + "A,1,0101-01-01,X,1,G\n", Options{}, "A||1|0101-01-01|X|1.00|G|"},
 
 		"a join of three columns": {"A,B,C," + header + "a,b,c,A,1" + rest, Options{Columns: map[string]string{"author": "A+B+C"}},

@@ -28,6 +28,13 @@ func TestKindsOfTables(t *testing.T) {
 			[]string{"The sea | X Y | 10 | 2000-01-01 | 1.00 | Fiction", "Hills etc. | X Y | 10 | 2000-01-01 | 1.00 | Poetry", "Two boats | X Y | 10 | 2000-01-01 | 1.00 | Poetry", "One | X Y | 10 | 2000-01-01 | 1.00 | Poetry"}, ""},
 		"dots of abbreviations": {[]byte(header + "A,X Y,2000,10,1,Nov.\nB,X Y,2000,10,1,Hist.\n"), []string{"A | X Y | 10 | 2000-01-01 | 1.00 | Nov.", "B | X Y | 10 | 2000-01-01 | 1.00 | Hist."}, ""},
 
+		"all in apostrophes": {[]byte("'Title','Author','Year','Pages','Price','Genre'\n'Bar, baz','Cy Dee','2000','13','4.5','Novel'\n'It''s','Cy Dee','2000','13','4.5','Novel'\n"),
+			[]string{"Bar, baz | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel", "It's | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel"}, ""},
+		"a cell in apostrophes": {[]byte("Title|Author|Year|Pages|Price|Genre\n'Salt | Sea'|Cy Dee|2000|13|4.5|Novel\n'He said: \\'come | go\\''|Cy Dee|2000|13|4.5|Novel\nIt's|Cy Dee|2000|13|4.5|Novel\n"),
+			[]string{"Salt | Sea | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel", "He said: 'come | go' | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel", "It's | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel"}, ""},
+		"apostrophes that quote nothing": {[]byte(header + "'Salem's Lot,X Y,2000,10,1,G\n'Tis pity, she,X Y,2000,10,1,G\n'Twas,X Y,2000,10,1,G\n"),
+			[]string{"'Salem's Lot | X Y | 10 | 2000-01-01 | 1.00 | G", "rejected", "'Twas | X Y | 10 | 2000-01-01 | 1.00 | G"}, ""},
+
 		"tags by commas": {[]byte("Title,Author,Year,Pages,Price,Tags\nA,X Y,2000,10,1,\"Fiction, Children, Classics\"\nB,X Y,2000,10,1,\"Poetry; Nature\"\nC,X Y,2000,10,1,['Essays'\\, 'Art']\n"),
 			[]string{"A | X Y | 10 | 2000-01-01 | 1.00 | Fiction", "B | X Y | 10 | 2000-01-01 | 1.00 | Poetry", "rejected"}, ""},
 		"genres with commas in their names": {[]byte(header + "A,X Y,2000,10,1,\"Crime, Mystery & Thriller\"\nB,X Y,2000,10,1,\"Art, Architecture\"\nC,X Y,2000,10,1,\"Art, Architecture\"\nD,X Y,2000,10,1,\"Art, Architecture\"\nE,X Y,2000,10,1,\"Poetry、Essay\"\n"),
@@ -60,5 +67,26 @@ func TestKindsOfJSON(t *testing.T) {
 		"raw dates of CSL": {[]byte(`[{"type": "book", "title": "A", "number-of-pages": "10", "issued": {"raw": "1963"}, "author": [{"family": "Roe", "given": "Ann"}]},
 			{"type": "book", "title": "B", "number-of-pages": "10", "issued": {"raw": "1963-05-04"}, "author": [{"family": "Roe", "given": "Ann"}]}]`),
 			[]string{"A | Ann Roe | 10 | 1963-01-01 | - | book", "B | Ann Roe | 10 | 1963-05-04 | - | book"}, ""},
+	})
+}
+
+// TestKindsOfValues imports dates and authors of several notations.
+func TestKindsOfValues(t *testing.T) {
+	t.Parallel()
+	const header = "Title,Author,Year,Pages,Price,Genre\n"
+	importKinds(t, map[string]kind{
+		"months of Malay": {[]byte("Tajuk,Penulis,Tarikh,Halaman,Harga,Genre\nA,X Y,16 Ogos 1961,10,1,G\nB,X Y,1 Mac 1966,10,NaN,G\n"), []string{"A | X Y | 10 | 1961-08-16 | 1.00 | G", "B | X Y | 10 | 1966-03-01 | - | G"}, ""},
+		"months of Croatian": {[]byte("Naslov;Autor;Datum;Stranica;Cijena;Žanr\nA;X Y;3. listopada 2001.;10;1,50;G\nB;X Y;5. rujna 2001.;10;2,50;G\n"),
+			[]string{"A | X Y | 10 | 2001-10-03 | 1.50 | G", "B | X Y | 10 | 2001-09-05 | 2.50 | G"}, ""},
+		"the Buddhist calendar": {[]byte("ชื่อเรื่อง,ผู้แต่ง,ปีที่พิมพ์,จำนวนหน้า,ราคา,ประเภท\nสี่แผ่นดิน,คึกฤทธิ์ ปราโมช,พ.ศ. 2496,900,350 บาท,นวนิยาย\nข้างหลังภาพ,ศรีบูรพา,๒๔๘๐,200,180 บาท,นวนิยาย\n"),
+			[]string{"สี่แผ่นดิน | คึกฤทธิ์ ปราโมช | 900 | 1953-01-01 | 350.00 | นวนิยาย", "ข้างหลังภาพ | ศรีบูรพา | 200 | 1937-01-01 | 180.00 | นวนิยาย"}, ""},
+		"years to come": {[]byte(header + "A,X Y,2087,10,1,G\nB,X Y,2000,10,1,G\nC,X Y,2087-05-01,10,1,G\n"), []string{"rejected", "B | X Y | 10 | 2000-01-01 | 1.00 | G", "rejected"}, ""},
+		"dates of Calibre": {[]byte("title,authors,pubdate,#pages,#price,tags\nA,X Y,0101-01-01T00:00:00+00:00,10,1,G\nB,X Y,2000-05-01T12:00:00+00:00,10,1,\"G, H\"\nC,X Y,0100-12-31T23:00:00+00:00,10,1,G\n"),
+			[]string{"rejected", "B | X Y | 10 | 2000-05-01 | 1.00 | G", "rejected"}, ""},
+		"two names of one word": {[]byte(header + "A,\"Ilf, Petrov\",2000,10,1,G\nB,Ann Bo,2000,10,1,G\nC,Cid Do,2000,10,1,G\n"),
+			[]string{"A | Ilf, Petrov | 10 | 2000-01-01 | 1.00 | G", "B | Ann Bo | 10 | 2000-01-01 | 1.00 | G", "C | Cid Do | 10 | 2000-01-01 | 1.00 | G"}, ""},
+		"inverted names of two words": {[]byte(header + "A,\"Roe, Ann\",2000,10,1,G\nB,\"Bo, Cid\",2000,10,1,G\nC,Ann Do,2000,10,1,G\n"),
+			[]string{"A | Ann Roe | 10 | 2000-01-01 | 1.00 | G", "B | Cid Bo | 10 | 2000-01-01 | 1.00 | G", "C | Ann Do | 10 | 2000-01-01 | 1.00 | G"}, ""},
+		"numbered authors": {[]byte("Titulli;Autori 1;Autori 2;Viti;Faqe;Çmimi;Zhanri\nA;Ana Bo;Cy Do;1999;10;5;N\nB;Ed Fo;;2000;11;6;N\n"), []string{"A | Ana Bo; Cy Do | 10 | 1999-01-01 | 5.00 | N", "B | Ed Fo | 11 | 2000-01-01 | 6.00 | N"}, ""},
 	})
 }

@@ -141,13 +141,14 @@ func (r *reading) read(original string) (plain, layout string) {
 	}
 	switch r.kind {
 	case model.KindDate:
-		if _, ok := model.ParseDate(text); ok || r.order == value.DatesISO {
+		day, layout, ok := r.dates.Parse(text, r.order, r.lastYear)
+		if _, isISO := model.ParseDate(text); r.order == value.DatesISO || isISO && layout != value.Buddhist {
 			return text, ""
 		}
 		if day, ok := value.ExcelDay(text, r.lastYear); ok && r.excel {
 			return day.String(), "day of Excel"
 		}
-		if day, layout, ok := value.ParseDate(text, r.order, r.lastYear); ok {
+		if ok {
 			return day.String(), layout
 		}
 	case model.KindCents:

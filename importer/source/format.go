@@ -22,6 +22,7 @@ type Format struct {
 	IsStream  bool     // the records follow each other without an array; JSONArray only
 	Before    int      // lines before the header; CSV only
 	NoHeader  bool     // the first row is a record; CSV only
+	Quote     byte     // around quoted cells; 0 means "; CSV only
 	Backslash bool     // a backslash escapes a quote in a quoted cell; CSV only
 }
 
@@ -130,10 +131,42 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 			best, f.Delimiter, f.Before = found, delimiter, lines[i]-1
 		}
 	}
+	if apostrophes := f.withApostrophes(start); apostrophes.suits(start) && (isQuoted(start, f) || !startsQuoted.Match(start) && !f.suits(start)) {
+		f = apostrophes
+	}
 	if h.Row > 1 && best[0] < 0 {
 		return f, fmt.Errorf("the file has no line %d for its header", h.Row)
 	}
 	return f, nil
+}
+
+// withApostrophes returns the format with apostrophes around quoted cells.
+func (f Format) withApostrophes(start []byte) Format {
+	f.Quote, f.Backslash = '\'', bytes.Contains(start, []byte(`\'`))
+	return f
+}
+
+// suits reports whether the rows of a text, which may be cut, have as many cells as the header in the format, at most.
+func (f Format) suits(start []byte) bool {
+	r, header, err := newCSVReader(bytes.NewReader(start), f)
+	for err == nil {
+		var out Record
+		if out, err = r.Next(); err == nil && !out.Unended && (out.Problem != "" || len(out.Cells) != len(header)) {
+			return false
+		}
+	}
+	return errors.Is(err, io.EOF)
+}
+
+// startsQuoted matches a cell in quotes.
+var startsQuoted = regexp.MustCompile(`(?m)(?:^|[,;\t|])"`)
+
+// isQuoted reports whether all cells of the header stand between apostrophes.
+func isQuoted(start []byte, f Format) bool {
+	_, header, err := newCSVReader(bytes.NewReader(start), f)
+	return err == nil && len(header) > 1 && !slices.ContainsFunc(header, func(cell string) bool {
+		return len(cell) < 2 || cell[0] != '\'' || cell[len(cell)-1] != '\''
+	})
 }
 
 // escapedQuote matches a quote behind a backslash that cannot end a cell, because a letter or digit follows.

@@ -135,7 +135,7 @@ type Profile struct {
 	Filled int      // cells with a value
 	First  []string // the first values, different ones
 
-	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds int
+	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds, buddhist int
 
 	words         int // amounts with letters that are no unit of pages
 	units         value.UnitSurvey
@@ -207,6 +207,8 @@ func (p *Profile) Add(cell string, lastYear int) {
 		if layout == "year" {
 			if day.Year >= 1400 && int(day.Year) <= lastYear {
 				p.years++
+			} else if value.IsBuddhist(day, lastYear) && NamePoints(p.Name, "published_at") > 0 {
+				p.buddhist++
 			}
 		} else {
 			p.dates++
@@ -245,7 +247,7 @@ func (p *Profile) Refutes(field string) bool {
 	readable := p.Filled
 	switch field {
 	case "published_at":
-		readable = p.years + p.dates
+		readable = p.years + p.buddhist + p.dates
 	case "pages":
 		readable = p.pages()
 	case "price":
@@ -277,10 +279,10 @@ func (p *Profile) Points(field string) int {
 	repeated := 10 - 10*len(p.distinct)/p.Filled
 	switch field {
 	case "published_at":
-		if share(p.years+p.dates) < 5 {
+		if share(p.years+p.buddhist+p.dates) < 5 {
 			return -1
 		}
-		return share(p.years + p.dates)
+		return share(p.years + p.buddhist + p.dates)
 	case "pages":
 		switch {
 		case share(p.pages()) < 5 || share(p.money) >= 5 || counts:
