@@ -1,15 +1,11 @@
 package importer
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-
-	"github.com/agnivade/levenshtein"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
@@ -29,8 +25,14 @@ func foldName(name string) string {
 // columns maps fields to the indexes of their columns in a header. In each row the first column with a value counts.
 type columns map[string][]int
 
-// joined is the least index of a column that joins two others, which hold the given and the family names of persons.
+// joined is the least index of a column that joins others.
 const joined = 1 << 20
+
+// join is columns that are read as one: given and family names, or the authors of a book.
+type join struct {
+	parts     []int
+	separator string
+}
 
 // chooser finds the columns of the fields.
 type chooser struct {
@@ -39,7 +41,7 @@ type chooser struct {
 	options  Options
 
 	found      columns
-	joins      [][2]int         // of the indexes from joined: given names, family names
+	joins      []join           // of the indexes from joined
 	candidates map[string][]int // by field without a column: columns that may be it, best first
 }
 
@@ -71,7 +73,7 @@ func (c *chooser) named(name string) []int {
 	}
 	if first, last, ok := strings.Cut(name, "+"); ok {
 		if given, family := c.single(first), c.single(last); given != nil && family != nil {
-			return []int{c.join(given[0], family[0])}
+			return []int{c.join(" ", given[0], family[0])}
 		}
 	}
 	return nil
@@ -118,9 +120,9 @@ func (c *chooser) equal(name string) (found []int) {
 	return nil
 }
 
-// join returns the index of the join of two columns.
-func (c *chooser) join(given, family int) int {
-	c.joins = append(c.joins, [2]int{given, family})
+// join returns the index of the join of columns.
+func (c *chooser) join(separator string, parts ...int) int {
+	c.joins = append(c.joins, join{parts, separator})
 	return joined + len(c.joins) - 1
 }
 
@@ -200,6 +202,9 @@ func (c *chooser) guess() {
 		c.found[genre] = c.found[category]
 		delete(c.found, category)
 	}
+	if isGuessed(author) {
+		c.joinNumbered(folded, used)
+	}
 	for _, field := range guessed {
 		for _, names := range [][]string{folded, last} {
 			if c.found[field] == nil || field == genre { // a price paid is no list price
@@ -229,134 +234,30 @@ func (c *chooser) joinHalves(used map[int]bool) {
 		c.found[author] = []int{whole}
 		used[given], used[family] = true, true // they are no names of books
 	case hasGiven && hasFamily && (c.found[author] == nil || slices.Contains(c.found[author], given) || slices.Contains(c.found[author], family)):
-		c.found[author] = []int{c.join(given, family)}
+		c.found[author] = []int{c.join(" ", given, family)}
 		used[given], used[family] = true, true
 	}
 }
 
-// rank is a column that may be a field.
-type rank struct {
-	field       string
-	column      int
-	name, cells int // points
-}
-
-func (r rank) points() int { return r.name + r.cells }
-
-// ranked returns the unused columns that may be one of the fields, best first.
-func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
-	for i, name := range c.header[:min(len(c.header), maxRanked)] {
-		if used[i] || len(name) > maxRankedName {
-			continue
-		}
-		for _, field := range fields {
-			if r := (rank{field: field, column: i}); c.found[field] == nil && !c.isFurther(i, field, used) {
-				isText := model.ImportField(field).Kind == model.KindText
-				if r.name, r.cells = c.points(i, field); r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || c.profiles == nil || !c.profiles[i].IsTyped()) {
-					all = append(all, r)
-				}
-			}
+// joinNumbered joins the columns Author 1, Author 2 and so on, because a book has all of these authors.
+func (c *chooser) joinNumbered(folded []string, used map[int]bool) {
+	found := c.found[author]
+	if len(found) == 0 || found[0] >= joined {
+		return
+	}
+	const digits = "0123456789"
+	base, isNumbered := strings.TrimRight(folded[found[0]], digits), false
+	var all []int
+	for i, name := range folded[:min(len(folded), maxRanked)] {
+		if base != "" && strings.TrimRight(name, digits) == base && (!used[i] || slices.Contains(found, i)) && !c.refuted(i, author, true) {
+			all = append(all, i)
+			isNumbered = isNumbered || name != base
 		}
 	}
-	slices.SortStableFunc(all, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
-	return all
-}
-
-// isFurther reports whether a column is a further one of the same numbered name, as Author 2 is beside Author 1.
-func (c *chooser) isFurther(i int, field string, used map[int]bool) bool {
-	base := strings.TrimRight(foldName(c.header[i]), "0123456789")
-	if base == "" || survey.NamePoints(c.header[i], field) <= 0 {
-		return false
-	}
-	return slices.ContainsFunc(c.header[:min(i, len(c.profiles))], func(name string) bool {
-		first := slices.Index(c.header, name)
-		return strings.TrimRight(foldName(name), "0123456789") == base && !used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, field, false)
-	})
-}
-
-// Limits of the ranking, because each column is compared with all words of all fields.
-const (
-	maxRanked     = 1000
-	maxRankedName = 200 // bytes
-)
-
-// maxCandidates is the maximum number of columns that a question offers for a field, unless more are equal to the best.
-const maxCandidates = 3
-
-// open returns the fields that need a column, because they are required or have a given name, and have none.
-func (c *chooser) open() (fields []string) {
-	for _, field := range model.ImportFields {
-		name, isGiven := c.options.Columns[field]
-		if c.found[field] == nil && (name != "" || !isGiven && isRequired(field, c.options.Defaults)) {
-			fields = append(fields, field)
-		}
-	}
-	return fields
-}
-
-// findCandidates finds the columns that may be the open fields. A column is the first candidate of one field at most.
-func (c *chooser) findCandidates() {
-	c.candidates = map[string][]int{}
-	first, most := map[int]bool{}, map[string]int{}
-	ranks := c.ranked(c.open(), c.used())
-	for i := range ranks {
-		ranks[i].name += c.likeness(ranks[i])
-	}
-	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
-	for _, r := range ranks {
-		isFirst := c.candidates[r.field] == nil
-		isTie := !isFirst && r.points() == most[r.field]
-		if r.points() > minPoints && (!isFirst && r.points() > weakPoints && len(c.candidates[r.field]) < maxCandidates || isTie || isFirst && !first[r.column]) {
-			if isFirst {
-				most[r.field] = r.points()
-			}
-			c.candidates[r.field] = append(c.candidates[r.field], r.column)
-			first[r.column] = first[r.column] || isFirst
-		}
-	}
-	used := c.used()
-	for _, field := range c.open() {
-		for i := range c.profiles {
-			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0
-			if c.candidates[field] == nil && isNamed && !used[i] && c.profiles[i].Filled > 1 {
-				c.candidates[field] = []int{i} // not readable; a default would hide that
-			}
-		}
+	if len(all) > 1 && isNumbered {
+		c.found[author] = []int{c.join("; ", all...)}
 	}
 }
-
-// Points up to which a column is no candidate, or only the first one.
-const (
-	minPoints  = 1
-	weakPoints = 2
-)
-
-// likeness returns points for a name that is nearly the one in the options, or nearly a usual one.
-func (c *chooser) likeness(r rank) int {
-	name := foldName(c.header[r.column])
-	sought := append([]string{foldName(r.field)}, model.ImportField(r.field).Spellings...)
-	if given := c.options.Columns[r.field]; given != "" {
-		sought = append([]string{foldName(given)}, sought...)
-	}
-	for _, s := range sought {
-		if len(s) < 4 || len(name) > maxNearName {
-			continue
-		}
-		longer := utf8.RuneCountInString(name) - utf8.RuneCountInString(s)
-		if max(longer, -longer) <= len(s)/5 && levenshtein.ComputeDistance(name, s) <= len(s)/5 || longer == 0 && sortedLetters(name) == sortedLetters(s) {
-			return nearPoints
-		}
-	}
-	return 0
-}
-
-const (
-	nearPoints  = 15
-	maxNearName = 64 // bytes
-)
-
-// sortedLetters returns the letters of a name in order, which are the same for "titel" and "title".
-func sortedLetters(name string) string { return string(slices.Sorted(slices.Values([]rune(name)))) }
 
 // used returns the columns of the fields, and those of a file of rejected rows.
 func (c *chooser) used() map[int]bool {
@@ -375,9 +276,9 @@ func (c *chooser) used() map[int]bool {
 }
 
 // partsOf returns the columns of the file of which a column is made.
-func partsOf(i int, joins [][2]int) []int {
+func partsOf(i int, joins []join) []int {
 	if i >= joined {
-		return joins[i-joined][:]
+		return joins[i-joined].parts
 	}
 	return []int{i}
 }

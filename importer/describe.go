@@ -47,6 +47,9 @@ func (f *File) Kind() string {
 			delimiter = Printable(string(f.format.Delimiter))
 		}
 		fmt.Fprintf(&b, "CSV in %s, delimited by %s", f.Charset, delimiter)
+		if f.format.Quote != 0 {
+			b.WriteString(", quoted by apostrophes")
+		}
 		if n := f.format.Before; n > 0 {
 			lines := map[bool]string{true: "1 line", false: fmt.Sprintf("%d lines", n)}[n == 1]
 			fmt.Fprintf(&b, ", header in line %d (%s skipped)", n+1, lines)

@@ -97,6 +97,11 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	return nil
 }
 
+// HasGuessedHeader reports whether no row has known names of columns, so that the first full one was taken for the header.
+func (f *File) HasGuessedHeader() bool {
+	return !f.isJSON() && !f.isHeaderGiven && !f.options.NoHeader && f.header().Matched(f.Header) < 2
+}
+
 // hasNoHeader reports whether the first row is a book: none of its cells is a known name, and one is a number, a date or
 // a code as those below it.
 func (f *File) hasNoHeader() bool {

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/text/encoding/korean"
 )
 
-// TestKinds imports small lists of the kinds that people report, as a user does who runs the printed command. A question
-// about the option in asks is as good as the right rows.
+// TestKinds imports small lists of the kinds that people report.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	const csl = `[{"type": "book", "title": "A", "number-of-pages": "10", "issued": {"date-parts": [[2000, 3]]}, "author": [`
@@ -30,11 +29,7 @@ func TestKinds(t *testing.T) {
 		return b
 	}
 	odsHeader := odsTexts("Title", "Author", "Year", "Pages", "Price", "Genre")
-	for name, test := range map[string]struct {
-		data []byte
-		want []string
-		asks string
-	}{
+	importKinds(t, map[string]kind{
 		"three sheets": {writeSheets(t, "== A\nTitle\tAuthor\tYear\tPages\tPrice\tGenre\nA\tX\t2000\t10\t1\tG\n== B\nTitle\tAuthor\tYear\tPages\tPrice\tGenre\nB\tX\t2000\t10\t1\tG\n"+
 			"== C\nTitle\tAuthor\tYear\tPages\tPrice\tGenre\nC\tX\t2000\t10\t1\tG\n"), []string{"A | X | 10 | 2000-01-01 | 1.00 | G", "B | X | 10 | 2000-01-01 | 1.00 | G", "C | X | 10 | 2000-01-01 | 1.00 | G"}, ""},
 		"two tables": {openDocument(t, tables("A", odsHeader+odsTexts("A", "X", "2000", "10", "1", "G"), "B", odsHeader+odsTexts("B", "X", "2001", "20", "1", "G"))),
@@ -84,20 +79,7 @@ func TestKinds(t *testing.T) {
 		"a cover table": {openDocument(t, tables("Cover", odsTexts("School library", "2021")+odsTexts("Contact", "a@example.org"), "Books", odsHeader+odsTexts("A", "X", "2000", "10", "1", "G"))),
 			[]string{"A | X | 10 | 2000-01-01 | 1.00 | G"}, ""},
 		"a legend first": {writeSheets(t, "== Legend\nCode\tGenre\tFloor\nK\tCrime\t1\nR\tNovel\t2\n== List\nTitle\tAuthor\tYear\tPages\tPrice\tGenre\nA\tX\t2000\t10\t1\tK\n"), []string{"A | X | 10 | 2000-01-01 | 1.00 | K"}, ""},
-	} {
-		rows, asked := importList(t, test.data)
-		for i := range rows {
-			if strings.HasPrefix(rows[i], "rejected") {
-				rows[i] = "rejected"
-			}
-		}
-		if test.asks != "" && slices.Contains(strings.Fields(asked), test.asks) {
-			continue
-		}
-		if diff := cmp.Diff(test.want, rows); diff != "" {
-			t.Errorf("%s (asks %q): %s", name, asked, diff)
-		}
-	}
+	})
 }
 
 // errorSheet returns a spreadsheet with formulas that fail, in the name and in the author.
@@ -113,4 +95,30 @@ func errorSheet(t *testing.T) []byte {
 	}
 	return workbook(t, "<worksheet><sheetData>"+header+"</row>"+row("<c t='e'><f>1/0</f><v>#DIV/0!</v></c>", text("X"))+
 		row(text("B"), "<c t='e'><f>NA()</f><v>#N/A</v></c>")+row(text("C"), text("X"))+"</sheetData></worksheet>", "")
+}
+
+// kind is a small list, its rows, and the option in a question that is as good as the right rows.
+type kind struct {
+	data []byte
+	want []string
+	asks string
+}
+
+// importKinds imports lists as a user does who runs the printed command.
+func importKinds(t *testing.T, kinds map[string]kind) {
+	t.Helper()
+	for name, test := range kinds {
+		rows, asked := importList(t, test.data)
+		for i := range rows {
+			if strings.HasPrefix(rows[i], "rejected") {
+				rows[i] = "rejected"
+			}
+		}
+		if test.asks != "" && slices.Contains(strings.Fields(asked), test.asks) {
+			continue
+		}
+		if diff := cmp.Diff(test.want, rows); diff != "" {
+			t.Errorf("%s (asks %q): %s", name, asked, diff)
+		}
+	}
 }

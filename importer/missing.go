@@ -74,10 +74,12 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	return q
 }
 
-// address returns the name by which options name a column: #3 for one without a name of its own.
+// address returns the name by which options name a column: #3 for one without a name of its own, and for one that a shell or
+// a list of options would change.
 func (f *File) address(i int) string {
 	name := f.columnName(i)
-	if n := slices.Index(f.Header, name); i < joined && (name == "" || n != i) {
+	isUnsafe := name == "" || strings.Contains(name, ";") || Printable(name) != name
+	if n := slices.Index(f.Header, name); i < joined && (isUnsafe || n != i) {
 		return "#" + strconv.Itoa(i+1)
 	}
 	return name

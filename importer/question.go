@@ -123,9 +123,13 @@ func (f *File) categoryQuestion(result *model.ImportResult) *Question {
 // Choice is an option with a value.
 type Choice struct{ Option, Value string }
 
-// FirstAnswers returns options that answer questions: the first answer to each, and defaults for empty cells.
+// FirstAnswers returns options that answer questions: the first answer to each, and defaults for empty cells. It returns nil
+// if no column can be the name, which has no default.
 func (f *File) FirstAnswers(questions Questions) (choices []Choice) {
 	for _, q := range questions {
+		if slices.Contains(q.Fields, "name") && q.answer("name") < 0 {
+			return nil
+		}
 		if q.Option == "map" {
 			choices = append(choices, f.columnChoices(q)...)
 		} else {
@@ -138,16 +142,19 @@ func (f *File) FirstAnswers(questions Questions) (choices []Choice) {
 	return choices
 }
 
+// answer returns the index of the first answer about a field, or -1.
+func (q *Question) answer(field string) int {
+	return slices.IndexFunc(q.Answers, func(a Answer) bool { return strings.HasPrefix(a.Value, field+"=") })
+}
+
 // columnChoices returns the options for fields without a column: the first column that may be it, or a default.
 func (f *File) columnChoices(q *Question) (choices []Choice) {
 	for _, field := range q.Fields {
-		near := slices.IndexFunc(q.Answers, func(a Answer) bool { return strings.HasPrefix(a.Value, field+"=") })
+		near := q.answer(field)
 		_, isGiven := f.options.Columns[field]
 		switch {
 		case near >= 0:
 			choices = append(choices, Choice{"map", q.Answers[near].Value})
-		case field == "name":
-			choices = append(choices, Choice{"map", "name=COLUMN"})
 		default:
 			if isGiven && !f.HasColumn(field) {
 				choices = append(choices, Choice{"map", field + "="}) // the named column does not exist

@@ -114,11 +114,26 @@ func (r *Reader) Next() (*Row, error) {
 		}
 		row.form[field] = v
 	}
+	row.addFutureYear()
 	if len(r.dropped) > 0 && r.dropped[0].row == uint32(r.number) {
 		r.file.drop(row, r.dropped[0])
 		r.dropped = r.dropped[1:]
 	}
 	return row, nil
+}
+
+// addFutureYear makes a row bad whose book is published after next year, because that year is misspelt. Exports stay as they are.
+func (r *Row) addFutureYear() {
+	reading := r.file.readings[published]
+	day, ok := model.ParseDate(r.Value(published))
+	if !ok || reading.isOwn || reading.lastYear == 0 || int(day.Year) <= reading.lastYear {
+		return
+	}
+	v, column := r.file.value(&r.record, published)
+	if column >= 0 {
+		r.Problems = append(r.Problems, Problem{Column: r.file.columnName(column), Value: v.Written(),
+			Message: fmt.Sprintf("The year %d is after next year.", day.Year), Mend: "Write the right year."})
+	}
 }
 
 // Value returns the value of a field in the catalogue's notation.
@@ -163,6 +178,9 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 			advice = "If the number is a day of Excel, format the column as a date there."
 		}
 		message := p.Message
+		if value.IsCalibreNoDate(strings.TrimSpace(v.Written())) && p.Field == published {
+			message = "Calibre writes this date for a book without one."
+		}
 		if number, unit := value.SplitUnit(strings.TrimSpace(v.Written())); number != "" && p.Field == "pages" && f.readings["pages"].unit != unit {
 			message = fmt.Sprintf("%q is not known as a unit of pages, and not the unit of this column.", unit)
 		}

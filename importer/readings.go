@@ -8,7 +8,6 @@ import (
 
 	"library-catalogue/graph/model"
 	authors "library-catalogue/graph/model/author"
-	"library-catalogue/graph/model/marc"
 	"library-catalogue/importer/value"
 )
 
@@ -16,14 +15,18 @@ import (
 type reading struct {
 	kind     model.Kind
 	syntax   *model.Syntax
-	order    string   // a value of DateOrders
-	comma    bool     // is the decimal separator of amounts
-	excel    bool     // numbers are days of Excel
-	lastYear int      // latest year of two digits
-	decimal  string   // a value of Decimals
-	isOwn    bool     // the text is of our own export, which stays as it is
-	isCard   bool     // the text may be of a library's catalogue, with its signs at the end
-	isMARC   bool     // the text is of a MARC field with names
+	order    string // a value of DateOrders
+	comma    bool   // is the decimal separator of amounts
+	excel    bool   // numbers are days of Excel
+	lastYear int    // latest year of two digits
+	decimal  string // a value of Decimals
+	isOwn    bool   // the text is of our own export, which stays as it is
+	isCard   bool   // the text may be of a library's catalogue, with its signs at the end
+	isMARC   bool   // the text is of a MARC field
+	isDotted bool   // the texts of catalogue cards end in a dot
+	isTags   bool   // the text may be several genres
+	cards    value.CardSurvey
+	tags     value.TagSurvey
 	isNames  bool     // the text is names of persons, and not of our own export
 	names    []string // the first cells with names
 	inverted bool     // the family names are first
@@ -60,6 +63,13 @@ func (r *reading) survey(row int, text string) {
 	case model.KindInt:
 		r.units.Add(row, strings.TrimSpace(text))
 	}
+	if r.isCard {
+		r.cards.Add(text)
+	}
+	if r.isTags {
+		r.tags.Add(text)
+		return // decide notes its cells
+	}
 	if r.isNames && len(r.names) < maxNames && len(text) < maxName {
 		r.names = append(r.names, text)
 	}
@@ -68,7 +78,8 @@ func (r *reading) survey(row int, text string) {
 		orders = append(orders, value.DatesMDY, value.DatesDMY)
 	}
 	for _, order := range orders {
-		as := reading{kind: r.kind, syntax: r.syntax, order: order, excel: true, lastYear: r.lastYear, isOwn: r.isOwn, isCard: r.isCard, isMARC: r.isMARC, inverted: r.isNames}
+		as := reading{kind: r.kind, syntax: r.syntax, order: order, excel: true, lastYear: r.lastYear, isOwn: r.isOwn, isCard: r.isCard, isMARC: r.isMARC, isNames: r.isNames,
+			isDotted: true, inverted: r.isNames}
 		plain, layout := as.read(text)
 		if _, ok := model.ParseDate(plain); ok {
 			r.hasDates = true
@@ -99,6 +110,7 @@ func (r *reading) decide(column string, place func(int) string) (q *Question) {
 		}
 	}
 	r.excel = r.dates.HasExcelDays()
+	r.isDotted = r.cards.IsDotted()
 	r.inverted = r.isNames && authors.IsInverted(slices.Values(r.names))
 	surveyed := r.forms
 	r.forms = nil
@@ -106,6 +118,11 @@ func (r *reading) decide(column string, place func(int) string) (q *Question) {
 	for _, f := range slices.SortedFunc(maps.Values(surveyed), byPlace) {
 		if _, layout := r.read(f.Text); layout != "" {
 			r.note(f.Text, layout, f.Cells)
+		}
+	}
+	for text, cells := range r.tags.All() {
+		if _, layout := r.read(text); layout != "" {
+			r.note(text, layout, cells)
 		}
 	}
 	if unit, seen := r.units.Shared(); unit != "" {
@@ -124,13 +141,14 @@ func (r *reading) read(original string) (plain, layout string) {
 	}
 	switch r.kind {
 	case model.KindDate:
-		if _, ok := model.ParseDate(text); ok || r.order == value.DatesISO {
+		day, layout, ok := r.dates.Parse(text, r.order, r.lastYear)
+		if _, isISO := model.ParseDate(text); r.order == value.DatesISO || isISO && layout != value.Buddhist {
 			return text, ""
 		}
 		if day, ok := value.ExcelDay(text, r.lastYear); ok && r.excel {
 			return day.String(), "day of Excel"
 		}
-		if day, layout, ok := value.ParseDate(text, r.order, r.lastYear); ok {
+		if ok {
 			return day.String(), layout
 		}
 	case model.KindCents:
@@ -148,15 +166,23 @@ func (r *reading) read(original string) (plain, layout string) {
 		if r.isOwn {
 			return original, ""
 		}
-		if plain, ok := value.ParseList(text); ok {
-			return plain, "list"
-		}
 		plain := original
+		if list, ok := value.ParseList(text); ok {
+			plain, layout = list, "list"
+		}
+		if r.isTags {
+			if first := r.tags.First(plain, r.isMARC); first != plain {
+				plain, layout = first, "first of several"
+			}
+		}
 		switch {
-		case r.isMARC:
+		case layout == "list":
+		case r.isMARC && r.isNames:
 			plain, layout = authors.ReadMARC(original), "catalogue card"
 		case r.isCard:
-			plain, layout = marc.TrimPunctuation(original), "catalogue card"
+			if card := value.TrimCard(plain, r.isDotted); card != plain {
+				plain, layout = card, cmp.Or(layout, "catalogue card")
+			}
 		}
 		if r.inverted {
 			if given := authors.ReadColumn(plain); given != plain {

@@ -45,7 +45,7 @@ type File struct {
 	format          source.Format
 	options         Options
 	columns         columns
-	joins           [][2]int         // the columns of those from joined
+	joins           []join           // the columns of those from joined
 	maybe           map[string][]int // by missing field: columns that may be it; the first is surveyed for it
 	profiles        []*survey.Profile
 	holes           map[string]int  // by field: rows with a name and an empty cell that a default can fill
@@ -102,8 +102,12 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
-	for _, field := range []string{"name", author} {
+	for _, field := range []string{"name", author, "publisher"} {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
+	}
+	for _, field := range []string{genre, category} {
+		f.readings[field].isCard, f.readings[field].isTags = !isExport, !isExport
+		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field))
 	}
 	if column := f.columnOf(author); column != author {
 		f.readings[author].isNames, f.readings[author].isMARC = true, marcTag.MatchString(column)
@@ -193,8 +197,11 @@ func (f *File) columnOf(field string) string {
 // columnName returns the name of a column.
 func (f *File) columnName(i int) string {
 	if i >= joined {
-		parts := f.joins[i-joined]
-		return f.Header[parts[0]] + "+" + f.Header[parts[1]]
+		var names []string
+		for _, part := range f.joins[i-joined].parts {
+			names = append(names, f.Header[part])
+		}
+		return strings.Join(names, "+")
 	}
 	return f.Header[i]
 }
@@ -217,8 +224,13 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 
 func (f *File) cell(r *source.Record, column int) model.Value {
 	if column >= joined {
-		parts := f.joins[column-joined]
-		return model.Text(strings.TrimSpace(f.cell(r, parts[0]).Written() + " " + f.cell(r, parts[1]).Written()))
+		var texts []string
+		for _, part := range f.joins[column-joined].parts {
+			if text := strings.TrimSpace(f.cell(r, part).Written()); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		return model.Text(strings.Join(texts, f.joins[column-joined].separator))
 	}
 	if r.Values == nil {
 		return model.Text(r.Cells[column])
@@ -239,7 +251,7 @@ func (f *File) isMissing(field string, v model.Value) bool {
 	_, hasDefault := f.options.Defaults[field]
 	switch model.ImportField(field).Kind {
 	case model.KindDate:
-		return value.IsNoDate(text) || strings.HasPrefix(text, value.NoDate) && !isOwn
+		return value.IsNoDate(text) || value.IsCalibreNoDate(text) && !isOwn
 	case model.KindInt:
 		return value.IsNone(text) || text == "0" && (!isOwn || hasDefault)
 	case model.KindCents:
@@ -346,7 +358,9 @@ func (f *File) dropKeys(exists []bool) {
 	}
 	f.Header = header
 	for i := range f.joins {
-		f.joins[i] = [2]int{index[f.joins[i][0]], index[f.joins[i][1]]}
+		for n, part := range f.joins[i].parts {
+			f.joins[i].parts[n] = index[part]
+		}
 	}
 	for _, of := range f.columns {
 		for n, i := range of {

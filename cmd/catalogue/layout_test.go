@@ -86,7 +86,7 @@ var mayImport = map[string][]string{
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
 	"server":                    {"accounts", "graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},
 
-	"importer/value":         {"graph/model", "graph/model/collate", "graph/model/isbn", "importer/source"},
+	"importer/value":         {"graph/model", "graph/model/collate", "graph/model/isbn", "graph/model/marc", "importer/source"},
 	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
 	"importer/source":        {"graph/model", "graph/model/citation", "graph/model/marc", "task"},
 	"importer":               {"graph/model", "graph/model/author", "graph/model/collate", "graph/model/marc", "importer/...", "task"},

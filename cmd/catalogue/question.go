@@ -28,7 +28,11 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 				b.WriteString("\n  " + example)
 			}
 			b.WriteString(map[bool]string{true: "\n", false: " "}[len(q.Examples) > 0])
-			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one\n")
+			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one")
+			if file.HasGuessedHeader() {
+				b.WriteString(", or --header-row N if another row has the names of the columns")
+			}
+			b.WriteString("\n")
 			continue
 		}
 		b.WriteString(q.String())
@@ -41,8 +45,10 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 	for _, choice := range file.FirstAnswers(questions) {
 		flags = append(flags, optionFlags(choice)...)
 	}
-	b.WriteString("For example: " + commandLine(flags))
-	return errors.New(b.String())
+	if len(flags) > len(args) {
+		b.WriteString("For example: " + commandLine(flags))
+	}
+	return errors.New(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // optionFlags returns the flags that set an option.

@@ -115,7 +115,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	required(FieldInfo{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
 		Spellings: strings.Fields(`
-			listprice coverprice retailprice unitprice cost replacementprice
+			listprice coverprice retailprice unitprice cost replacementprice 020c 365b
 		`), Fallbacks: strings.Fields(`purchaseprice pricepaid kaufpreis`),
 	}, centsCodec,
 		func(b *Book) *Cents { return &b.Price },

@@ -3,6 +3,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ var errQuotes = errors.New("the quotes are unbalanced: a quoted cell ends with a
 type csvReader struct {
 	*lineReader
 	delimiter byte
+	quote     byte // around quoted cells; 0 means "
 	backslash bool // escapes a quote in a quoted cell
 	columns   int
 	endsInCR  bool     // lines end with a lone CR, as that of the header
@@ -28,7 +30,7 @@ type csvReader struct {
 
 // newCSVReader returns a reader behind the header, and the names of the columns.
 func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
-	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter, backslash: f.Backslash}
+	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter, quote: f.Quote, backslash: f.Backslash}
 	first, err := r.nextFull()
 	for err == nil && first.number <= f.Before {
 		first, err = r.nextFull()
@@ -111,7 +113,7 @@ const maxJoined = 4
 // have the right number of cells.
 func (r *csvReader) joined(first line) line {
 	isRow := func(l line) bool {
-		alone := &csvReader{lineReader: &lineReader{in: bufio.NewReaderSize(strings.NewReader(""), 16)}, delimiter: r.delimiter, backslash: r.backslash}
+		alone := &csvReader{lineReader: &lineReader{in: bufio.NewReaderSize(strings.NewReader(""), 16)}, delimiter: r.delimiter, quote: r.quote, backslash: r.backslash}
 		cells, _, err := alone.record(l)
 		return err == nil && len(cells) == r.columns
 	}
@@ -138,13 +140,14 @@ func (r *csvReader) joined(first line) line {
 // number of cells and an even number of quotes in each.
 func (r *csvReader) plain(l line) (cells []string, ok bool) {
 	cells = strings.Split(string(l.content()), string(r.delimiter))
-	odd := func(cell string) bool { return strings.Count(cell, `"`)%2 != 0 }
+	odd := func(cell string) bool { return strings.Count(cell, string(r.quoteSign()))%2 != 0 }
 	return cells, len(cells) == r.columns && !slices.ContainsFunc(cells, odd)
 }
 
 // record returns the cells and the size in bytes of the record that begins with first. After a malformed record
 // it puts back all lines but the first, and they are read as records.
 func (r *csvReader) record(first line) (cells []string, size int, err error) {
+	quote := r.quoteSign()
 	rest := first.text
 	size = len(rest)
 	var more []line // after first
@@ -156,7 +159,7 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 		return malformed(errTooLong)
 	}
 	for {
-		if !bytes.HasPrefix(rest, []byte{'"'}) {
+		if !bytes.HasPrefix(rest, []byte{quote}) {
 			cell, after, found := bytes.Cut(rest, []byte{r.delimiter})
 			if !found {
 				return append(cells, string(line{text: rest}.content())), size, nil
@@ -167,7 +170,7 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 		rest = rest[1:]
 		var cell []byte
 		for {
-			before, after, found := bytes.Cut(rest, []byte{'"'})
+			before, after, found := bytes.Cut(rest, []byte{quote})
 			cell = append(cell, before...)
 			if !found {
 				next, err := r.lineReader.next()
@@ -186,13 +189,13 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 			}
 			rest = after
 			if r.backslash && endsInBackslash(cell) {
-				cell[len(cell)-1] = '"'
+				cell[len(cell)-1] = quote
 				continue
 			}
-			if !bytes.HasPrefix(rest, []byte{'"'}) {
+			if !bytes.HasPrefix(rest, []byte{quote}) {
 				break
 			}
-			cell, rest = append(cell, '"'), rest[1:]
+			cell, rest = append(cell, quote), rest[1:]
 		}
 		cells = append(cells, string(cell))
 		if len(line{text: rest}.content()) == 0 {
@@ -204,6 +207,9 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 		rest = rest[1:]
 	}
 }
+
+// quoteSign returns the sign around quoted cells.
+func (r *csvReader) quoteSign() byte { return cmp.Or(r.quote, '"') }
 
 // endsInBackslash reports whether a cell ends in a backslash that no other escapes.
 func endsInBackslash(cell []byte) bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,6 +22,7 @@ type Format struct {
 	IsStream  bool     // the records follow each other without an array; JSONArray only
 	Before    int      // lines before the header; CSV only
 	NoHeader  bool     // the first row is a record; CSV only
+	Quote     byte     // around quoted cells; 0 means "; CSV only
 	Backslash bool     // a backslash escapes a quote in a quoted cell; CSV only
 }
 
@@ -64,9 +66,10 @@ type Header struct {
 	Matched  func(names []string) int // returns the number of known column names
 }
 
-// find returns the index of the header: the row with most known column names, at least two, or else the first.
+// find returns the index of the header: the row with most known column names, at least two, or else the first one that
+// is no title, which has few cells.
 func (h Header) find(rows [][]string) (index int) {
-	most := 1
+	most, widest := 1, 0
 	if h.None {
 		return 0
 	}
@@ -74,8 +77,22 @@ func (h Header) find(rows [][]string) (index int) {
 		if n := h.Matched(row); n > most {
 			index, most = i, n
 		}
+		widest = max(widest, filled(row))
 	}
-	return index
+	if most > 1 {
+		return index
+	}
+	return slices.IndexFunc(rows, func(row []string) bool { return 2*filled(row) > widest || widest == 0 })
+}
+
+// filled returns the number of cells with a text.
+func filled(row []string) (n int) {
+	for _, cell := range row {
+		if strings.TrimSpace(cell) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // findFormat detects the format of a text from its beginning. The delimiter of CSV is the one that yields most
@@ -102,7 +119,7 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 			f.Name = JSONArray
 		} else if err != nil {
 			return f, err
-		} else if f.Path, f.IsKeyed, f.IsStream, err = findObjects(content, h); f.IsKeyed || f.IsStream {
+		} else if f.Path, f.IsKeyed, f.IsStream, err = findObjects(content, h); f.IsKeyed || f.IsStream || f.Path != nil {
 			f.Name = JSONArray
 		} else if line, _, _ := bytes.Cut(content, []byte("\n")); !jsontext.Value(line).IsValid() && jsontext.Value(content).IsValid() {
 			return f, errors.New("the file is one JSON value without a list of books: write an array of objects, or one object in each line")
@@ -128,10 +145,42 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 			best, f.Delimiter, f.Before = found, delimiter, lines[i]-1
 		}
 	}
+	if apostrophes := f.withApostrophes(start); apostrophes.suits(start) && (isQuoted(start, f) || !startsQuoted.Match(start) && !f.suits(start)) {
+		f = apostrophes
+	}
 	if h.Row > 1 && best[0] < 0 {
 		return f, fmt.Errorf("the file has no line %d for its header", h.Row)
 	}
 	return f, nil
+}
+
+// withApostrophes returns the format with apostrophes around quoted cells.
+func (f Format) withApostrophes(start []byte) Format {
+	f.Quote, f.Backslash = '\'', bytes.Contains(start, []byte(`\'`))
+	return f
+}
+
+// suits reports whether the rows of a text, which may be cut, have as many cells as the header in the format, at most.
+func (f Format) suits(start []byte) bool {
+	r, header, err := newCSVReader(bytes.NewReader(start), f)
+	for err == nil {
+		var out Record
+		if out, err = r.Next(); err == nil && !out.Unended && (out.Problem != "" || len(out.Cells) != len(header)) {
+			return false
+		}
+	}
+	return errors.Is(err, io.EOF)
+}
+
+// startsQuoted matches a cell in quotes.
+var startsQuoted = regexp.MustCompile(`(?m)(?:^|[,;\t|])"`)
+
+// isQuoted reports whether all cells of the header stand between apostrophes.
+func isQuoted(start []byte, f Format) bool {
+	_, header, err := newCSVReader(bytes.NewReader(start), f)
+	return err == nil && len(header) > 1 && !slices.ContainsFunc(header, func(cell string) bool {
+		return len(cell) < 2 || cell[0] != '\'' || cell[len(cell)-1] != '\''
+	})
 }
 
 // escapedQuote matches a quote behind a backslash that cannot end a cell, because a letter or digit follows.

@@ -140,21 +140,50 @@ func findArray(start []byte, h Header) (path []string, err error) {
 // that lead to it, or whether they are objects that follow each other over several lines. Records have at least two known
 // names. Several such objects are an error.
 func findObjects(start []byte, h Header) (path []string, isKeyed, isStream bool, err error) {
-	line, rest, _ := bytes.Cut(start, []byte("\n"))
+	line, _, _ := bytes.Cut(start, []byte("\n"))
 	isLine := jsontext.Value(line).IsValid()
+	in := newDecoder(bytes.NewReader(start))
+	isFollowed := in.SkipValue() == nil && len(bytes.TrimSpace(start[in.InputOffset():])) > 0
 	outer, walkErr := walk(newDecoder(bytes.NewReader(start)), nil, func([]string, []string) {})
 	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
-	if h.Matched(outer) > 1 || isLine && len(bytes.TrimSpace(rest)) > 0 {
+	if h.Matched(outer) > 1 || isFollowed {
 		return nil, false, walkErr == nil && !isLine, nil
 	}
 	paths, _, _ := findKeyed(newDecoder(bytes.NewReader(start)), nil, h)
 	switch {
 	case len(paths) == 0:
-		return nil, false, false, nil
+		path, err = widestArray(start)
+		return path, false, false, err
 	case len(paths) > 1:
 		return nil, false, false, severalLists(paths[0], paths[1])
 	}
 	return paths[0], true, false, nil
+}
+
+// minNames is the minimum number of names of a record in a list without known names.
+const minNames = 3
+
+// widestArray returns the keys that lead to the array whose first object has most names, and as many as the object at the start
+// of a text has above it. It serves lists without known names. Two such arrays are an error.
+func widestArray(start []byte) (path []string, err error) {
+	most := minNames - 1
+	var other []string
+	outer, _ := walk(newDecoder(bytes.NewReader(start)), nil, func(at, names []string) {
+		switch {
+		case len(names) > most:
+			path, other, most = at, nil, len(names)
+		case len(names) == most && path != nil:
+			other = at
+		}
+	})
+	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
+	if path == nil || len(outer) > most {
+		return nil, nil
+	}
+	if other != nil {
+		return nil, severalLists(path, other)
+	}
+	return path, nil
 }
 
 func severalLists(first, second []string) error {
@@ -165,7 +194,8 @@ func severalLists(first, second []string) error {
 // findKeyed reads an object, which may be cut. It returns the paths of the objects whose members are all records, and the
 // names of the object.
 func findKeyed(in *jsontext.Decoder, path []string, h Header) (paths [][]string, names []string, err error) {
-	members, records := 0, 0
+	members, records, alike := 0, 0, 0
+	var first []string      // names of the first record
 	_, err = in.ReadToken() // {
 	for err == nil && in.PeekKind() == jsontext.KindString {
 		token, _ := in.ReadToken()
@@ -182,6 +212,12 @@ func findKeyed(in *jsontext.Decoder, path []string, h Header) (paths [][]string,
 		for _, n := range nested {
 			names = append(names, name+"."+n)
 		}
+		if members == 1 {
+			first = nested
+		}
+		if len(nested) >= minNames && slices.Equal(nested, first) {
+			alike++
+		}
 		if h.Matched(nested) > 1 && len(inner) == 0 {
 			records++
 		} else if err != nil && records > 0 {
@@ -189,7 +225,7 @@ func findKeyed(in *jsontext.Decoder, path []string, h Header) (paths [][]string,
 		}
 		paths = append(paths, inner...)
 	}
-	if records > 0 && records == members {
+	if records > 0 && records == members || len(paths) == 0 && alike > 1 && alike == members {
 		paths = append(paths, append([]string{}, path...))
 	}
 	if err == nil {

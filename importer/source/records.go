@@ -45,6 +45,9 @@ func (r *Record) ParseJSON(text []byte, noun string) {
 // flatten replaces lists and objects in the values by their texts. An object without one gives a value for each of its
 // names, like volumeInfo.title.
 func (r *Record) flatten(text []byte) {
+	if r.addMARC(text) {
+		return
+	}
 	for name, raw := range members(text) {
 		if raw[0] != '[' && raw[0] != '{' {
 			continue
@@ -59,6 +62,36 @@ func (r *Record) flatten(text []byte) {
 			delete(r.Values, name)
 		}
 	}
+}
+
+// addMARC reports whether a text is a MARC record in JSON, and replaces its values by the subfields (MARC-in-JSON, as
+// yaz-marcdump writes it): {"fields": [{"245": {"subfields": [{"a": "Emma"}]}}]} has 245$a. Values of one name are joined by semicolons.
+func (r *Record) addMARC(text []byte) (isMARC bool) {
+	var record struct {
+		Leader string
+		Fields []map[string]json.RawMessage
+	}
+	if json.Unmarshal(text, &record) != nil || record.Leader == "" {
+		return false
+	}
+	delete(r.Values, "leader")
+	delete(r.Values, "fields")
+	for _, field := range record.Fields {
+		for tag, raw := range field {
+			var data struct{ Subfields []map[string]string }
+			_ = json.Unmarshal(raw, &data) // control fields have none
+			for _, subfield := range data.Subfields {
+				for code, text := range subfield {
+					name := tag + "$" + code
+					if before := r.Values[name].Written(); before != "" {
+						text = before + "; " + text
+					}
+					r.Values[name] = model.Text(text)
+				}
+			}
+		}
+	}
+	return true
 }
 
 // flattenMembers adds the texts of an object's members.
@@ -83,7 +116,7 @@ const maxFlat = 4
 
 // textNames are the names of objects that only have a text, such as {"type": "/type/text", "value": "Emma"}; names in
 // one string are joined.
-var textNames = []string{"value", "name", "text", "amount", "literal", "given dropping-particle non-dropping-particle family suffix", "firstName lastName"}
+var textNames = []string{"value", "name", "text", "amount", "literal", "raw", "given dropping-particle non-dropping-particle family suffix", "firstName lastName"}
 
 // flatText returns the text of a JSON value: a list is joined, an object is its value or name. It returns "" without one.
 func flatText(raw json.RawMessage, depth int) (text string) {

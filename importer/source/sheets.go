@@ -52,6 +52,9 @@ type sheetText struct {
 	count      int // rows
 }
 
+// maxCells is the maximum number of cells of a header without known names that count.
+const maxCells = 1000
+
 // maxNamed is the maximum number of sheets in an error.
 const maxNamed = 20
 
@@ -69,7 +72,11 @@ func (b *workbook) chooseSheets() (sheets Sheets, text *io.SectionReader, err er
 	}
 	best, most := -1, -1
 	for i, s := range b.sheets {
-		if n := b.header.Matched(s.header); b.header.Sheet == "" && n > most || b.header.Sheet != "" && s.name == b.header.Sheet {
+		n := b.header.Matched(s.header) * maxCells
+		if n <= maxCells { // no known names: the widest
+			n = min(filled(s.header), maxCells)
+		}
+		if b.header.Sheet == "" && n > most || b.header.Sheet != "" && s.name == b.header.Sheet {
 			best, most = i, n
 		}
 	}
@@ -89,7 +96,7 @@ func (b *workbook) chooseSheets() (sheets Sheets, text *io.SectionReader, err er
 	for i, s := range b.sheets {
 		switch {
 		case i == best:
-		case i > best && b.header.Sheet == "" && !b.header.None && most > 1 && slices.EqualFunc(s.header, first.header, strings.EqualFold):
+		case i > best && b.header.Sheet == "" && !b.header.None && filled(first.header) > 1 && slices.EqualFunc(s.header, first.header, strings.EqualFold):
 			sheets.Names = append(sheets.Names, s.name)
 			more = append(more, s)
 		default:

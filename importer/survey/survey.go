@@ -135,7 +135,7 @@ type Profile struct {
 	Filled int      // cells with a value
 	First  []string // the first values, different ones
 
-	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons int
+	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds, buddhist int
 
 	words         int // amounts with letters that are no unit of pages
 	units         value.UnitSurvey
@@ -147,6 +147,7 @@ type Profile struct {
 
 const (
 	maxFirst = 3   // values that a question shows
+	maxKind  = 15  // characters of a cell that is a kind of book
 	maxCell  = 300 // bytes of a cell that are evidence; a longer one is only a text
 )
 
@@ -157,7 +158,9 @@ var (
 	mark    = regexp.MustCompile(`^(?:\p{L}[-./ ]?\d{1,6}|\p{L}{1,5}[-/_]\d{1,8})$`)
 	article = regexp.MustCompile(`^(?i:the|an?|der|die|das|ein|eine|le|les|la|el|los|las|il|gli|lo) `)
 	person  = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
-	money   = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
+	// pair matches what may be a name in a script without case: two to four words, or three syllables of Hangul.
+	pair  = regexp.MustCompile(`^(?:[\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*(?: [\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*){1,3}|\p{Hangul}{3}|[\p{Katakana}ー]+・[\p{Katakana}ー・]+)$`)
+	money = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
 )
 
 // Add adds a cell. lastYear is the latest year of a book.
@@ -193,12 +196,19 @@ func (p *Profile) Add(cell string, lastYear int) {
 	if person.MatchString(cell) && !article.MatchString(cell) {
 		p.persons++
 	}
+	if utf8.RuneCountInString(cell) <= maxKind && kindWords.count(split(cell)) > 0 {
+		p.kinds++
+	} else if pair.MatchString(cell) {
+		p.pairs++
+	}
 	if _, ok := model.ParseDate(cell); ok {
 		p.dates++
 	} else if day, layout, ok := value.ParseDate(cell, value.DatesDMY, lastYear); ok || isMDY(cell, lastYear) {
 		if layout == "year" {
 			if day.Year >= 1400 && int(day.Year) <= lastYear {
 				p.years++
+			} else if value.IsBuddhist(day, lastYear) && NamePoints(p.Name, "published_at") > 0 {
+				p.buddhist++
 			}
 		} else {
 			p.dates++
@@ -237,7 +247,7 @@ func (p *Profile) Refutes(field string) bool {
 	readable := p.Filled
 	switch field {
 	case "published_at":
-		readable = p.years + p.dates
+		readable = p.years + p.buddhist + p.dates
 	case "pages":
 		readable = p.pages()
 	case "price":
@@ -269,10 +279,10 @@ func (p *Profile) Points(field string) int {
 	repeated := 10 - 10*len(p.distinct)/p.Filled
 	switch field {
 	case "published_at":
-		if share(p.years+p.dates) < 5 {
+		if share(p.years+p.buddhist+p.dates) < 5 {
 			return -1
 		}
-		return share(p.years + p.dates)
+		return share(p.years + p.buddhist + p.dates)
 	case "pages":
 		switch {
 		case share(p.pages()) < 5 || share(p.money) >= 5 || counts:
@@ -310,19 +320,19 @@ func (p *Profile) Points(field string) int {
 	}
 	switch length := p.letters / p.Filled; field {
 	case "author":
-		return min(2+share(p.persons)*8/10, 10)
+		return min(2+share(p.persons)*8/10+share(p.pairs)*3/10-share(p.kinds)/3, 10)
 	case "genre", "category":
 		if length > 40 {
 			return 1
 		}
-		return max(2+repeated*8/10-share(p.persons)/3, 1)
+		return max(2+repeated*8/10-share(p.persons)/3-share(p.pairs)/4+share(p.kinds)*4/10, 1)
 	case "description":
 		return min(length/15, 10)
 	default:
 		if length > 150 {
 			return 1
 		}
-		return max(8-repeated-share(p.persons)/3, 1)
+		return max(8-repeated-share(p.persons)/3-share(p.pairs)/5-share(p.kinds)/3, 1)
 	}
 }
 

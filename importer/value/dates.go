@@ -23,11 +23,16 @@ const (
 	DatesDMY  = "dmy"  // 16/9/2006
 )
 
-// NoDate begins the date of a book without one in Calibre.
-const NoDate = "0101-01-01"
+// calibreNoDate matches the date of a book without one in Calibre, in any time zone.
+var calibreNoDate = regexp.MustCompile(`^0*(?:101-01-01|100-12-31)(?:\D|$)`)
+
+// IsCalibreNoDate reports whether a cell is the date that Calibre writes for a book without one.
+func IsCalibreNoDate(text string) bool {
+	return len(text) <= maxValue && calibreNoDate.MatchString(text)
+}
 
 // none matches what cataloguers and programs write instead of a date or a number.
-var none = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|unknown|undated|[nsb]\. ?[adfr]\.|nd|o\. ?j\.)[\])]?$`)
+var none = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|nan|unknown|undated|[nsb]\. ?[adfr]\.|nd|o\. ?j\.)[\])]?$`)
 
 // IsNone reports whether a cell stands for no date or number. 1/0/1900 is a zero that Excel shows as a date.
 func IsNone(text string) bool {
@@ -61,10 +66,14 @@ func (p datePart) isYear() bool   { return p.isNumber() && len(p.text) == 4 }
 func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
 
 // dateWords are words between the parts of a date: 1st of May, 1er mai, 12 de agosto.
-var dateWords = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "of": true, "er": true, "de": true, "del": true}
+var dateWords = setOf(`
+	st nd rd th of er re de del d di l any o af ail ed fed eg af ydd
+	gada g y m года год г р року к година gads metai metu men diena ko a an en ren
+	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
+`)
 
 // cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
-var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
+var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
 
 // weekdays are the names of days, without accents. A date may begin with one.
 var weekdays = strings.Fields(`
@@ -75,19 +84,19 @@ var weekdays = strings.Fields(`
 	lunedi martedi mercoledi giovedi venerdi domenica gio segunda terca quarta quinta sexta feira seg ter qua qui sex
 	maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
 	poniedzialek wtorek sroda czwartek piatek sobota niedziela pondeli utery streda ctvrtek patek nedele
-	mandag tirsdag onsdag torsdag fredag lordag sondag mandagen lordagen
+	mandag tirsdag onsdag torsdag fredag lordag sondag mandagen lordagen den am vom le el dne ngay
 	понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
 `)
 
 // units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day.
-var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ")
+var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ", "(e)ko", " ")
 
 // dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
 	text = units.Replace(text)
 	if day, rest, found := strings.Cut(text, " "); found && slices.Contains(weekdays, strings.Trim(collate.Fold(day), ".,")) {
-		if parts = dateParts(strings.TrimLeft(rest, " ")); len(parts) == 3 {
-			return parts
+		if whole := dateParts(strings.TrimLeft(rest, " ")); len(whole) == 3 {
+			return whole
 		}
 	}
 	if colon := strings.IndexByte(text, ':'); colon >= 0 {
@@ -96,11 +105,11 @@ func dateParts(text string) (parts []datePart) {
 	if year, found := strings.CutSuffix(text, ".0"); found && len(year) == 4 {
 		text = year // a year stored as a number
 	}
-	rest := text
+	rest, isMonth := text, false
 	for rest != "" {
 		first, _ := utf8.DecodeRuneInString(rest)
 		run := strings.IndexFunc(rest, func(r rune) bool {
-			return unicode.IsDigit(r) != unicode.IsDigit(first) || unicode.IsLetter(r) != unicode.IsLetter(first)
+			return unicode.IsDigit(r) != unicode.IsDigit(first) || isLetter(r) != isLetter(first)
 		})
 		if run < 0 {
 			run = len(rest)
@@ -109,10 +118,15 @@ func dateParts(text string) (parts []datePart) {
 		rest = rest[run:]
 		switch {
 		case first >= '0' && first <= '9' && run <= 8:
-			part.number, _ = strconv.Atoi(part.text)
-		case strings.Trim(part.text, " -/.,") == "":
+			if part.number, _ = strconv.Atoi(part.text); isMonth && part.number <= 12 {
+				part.month, isMonth = time.Month(part.number), false
+			}
+		case strings.Trim(part.text, " -/.,'’") == "":
 			continue
-		case len(parts) > 0 && dateWords[strings.ToLower(part.text)]:
+		case collate.Fold(part.text) == "thang": // tháng 8
+			isMonth = true
+			continue
+		case len(parts) > 0 && dateWords[collate.Fold(part.text)]:
 			continue
 		default:
 			if part.month = monthNamed(part.text); part.month == 0 {
@@ -126,28 +140,16 @@ func dateParts(text string) (parts []datePart) {
 	return parts
 }
 
-// months are the names of the months in languages of Europe, without accents.
-var months = [12]string{
-	"january januar janvier enero gennaio janeiro januari stycznia января", "february februar fevrier febrero febbraio fevereiro februari lutego февраля",
-	"march marz mrz mars marzo marco maart mrt marts marca марта", "april avril abril aprile kwietnia апреля",
-	"may mai mayo maggio maio mei maj мая май", "june juni juin junio giugno junho czerwca июня июнь",
-	"july juli juillet julio luglio julho lipca июля июль", "august aout agosto augustus augusti sierpnia августа",
-	"september septembre septiembre settembre setembro wrzesnia сентября", "october oktober octobre octubre ottobre outubro pazdziernika октября",
-	"november novembre noviembre novembro listopada ноября", "december dezember decembre diciembre dicembre dezembro desember grudnia декабря",
-}
+// isLetter reports whether a sign belongs to a word.
+func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 
-// monthNamed returns the only month with a name that begins with name, or 0.
-func monthNamed(name string) (found time.Month) {
-	name = collate.Fold(name)
-	for i, names := range months {
-		if len(name) >= 3 && strings.Contains(" "+names, " "+name) {
-			if found != 0 {
-				return 0
-			}
-			found = time.Month(i + 1)
-		}
+// setOf returns the words of a text, without accents.
+func setOf(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[collate.Fold(word)] = true
 	}
-	return found
+	return set
 }
 
 // numericDate returns the first two numbers of a date with an ambiguous order of day and month, like 3/4/2005.
@@ -193,6 +195,8 @@ func ParseDate(text, order string, lastYear int) (day model.Date, layout string,
 		year, month, layout = parts[1], parts[0], "month, year"
 	case is(long, short, short), is(long, name, short):
 		year, month, date, layout = parts[0], parts[1], parts[2], "year, month, day"
+	case is(long, short, name):
+		year, month, date, layout = parts[0], parts[2], parts[1], "year, day, month"
 	case is(name, short, long):
 		year, month, date, layout = parts[2], parts[0], parts[1], "month, day, year"
 	case is(short, name, number):
@@ -247,6 +251,8 @@ func ExcelDay(text string, lastYear int) (day model.Date, ok bool) {
 type DateSurvey struct {
 	years, excelDays int
 	dates            int  // cells with a written date
+	read, future     int  // cells with a year, and of these with one of the Buddhist calendar that is still to come in the common one
+	croatian         bool // a month has its Croatian name
 	MDY, DMY, Either Seen // readable in this order only, or in both
 }
 
@@ -269,12 +275,44 @@ func isDate(text string, parts []datePart, lastYear int) bool {
 	return iso || len(parts) != 1 && (mdy || dmy)
 }
 
+// buddhistEra is the year of the Buddhist calendar, which Thailand uses, minus that of the common one.
+const buddhistEra = 543
+
+// Buddhist is the layout of a date in the Buddhist calendar.
+const Buddhist = "Buddhist calendar"
+
+// IsBuddhist reports whether a day is of the last two hundred years if its year is of the Buddhist calendar.
+func IsBuddhist(day model.Date, lastYear int) bool {
+	year := int(day.Year) - buddhistEra
+	return year <= lastYear && year > lastYear-200
+}
+
+// Parse parses a date as ParseDate does, as the other cells show that it is meant: in the Buddhist calendar, or with a Croatian
+// name of a month.
+func (s *DateSurvey) Parse(text, order string, lastYear int) (day model.Date, layout string, ok bool) {
+	if s.croatian {
+		text = listopad.ReplaceAllString(text, "october")
+	}
+	day, layout, ok = ParseDate(text, order, lastYear)
+	if isEra := s.future > 1 && 10*s.future >= 8*s.read; ok && isEra && int(day.Year) > lastYear && IsBuddhist(day, lastYear) {
+		day.Year -= buddhistEra
+		layout = Buddhist
+	}
+	return day, layout, ok
+}
+
 // Add counts a cell.
 func (s *DateSurvey) Add(row int, text string, lastYear int) {
 	if len(text) > maxValue {
 		return
 	}
 	text = Plain(text)
+	s.croatian = s.croatian || croatian.MatchString(text)
+	if day, _, ok := ParseDate(text, DatesDMY, lastYear); ok {
+		if s.read++; int(day.Year) > lastYear && IsBuddhist(day, lastYear) {
+			s.future++
+		}
+	}
 	parts := dateParts(text)
 	if len(parts) == 1 && parts[0].isYear() && parts[0].number <= lastYear {
 		s.years++

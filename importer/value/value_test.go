@@ -186,3 +186,51 @@ func TestLongCells(t *testing.T) {
 		}
 	}
 }
+
+// TestMonths reads the names of months in many languages, with their forms, and abbreviations.
+func TestMonths(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"16 Ogos 1961": "1961-08-16", "1 Mac 1966": "1966-03-01", "12 Disember 1831": "1831-12-12", "5 Agustus 2001": "2001-08-05", "5 Agosti 2001": "2001-08-05",
+		"1999ko ekainaren 3a": "1999-06-03", "1999(e)ko urriaren 12an": "1999-10-12", "5 d'agost de 1999": "1999-08-05", "5 de xuño de 1999": "1999-06-05",
+		"1999 m. kovo 5 d.": "1999-03-05", "1879. gada 15. martā": "1879-03-15", "5. toukokuuta 1999": "1999-05-05", "toukokuu 1999": "1999-05-01", "5. mail 1999": "1999-05-05",
+		"1999. május 5.": "1999-05-05", "31. prosince 1999": "1999-12-31", "5. srpna 1999": "1999-08-05", "5. srpnja 1999": "1999-07-05", "5 lipca 1999": "1999-07-05", "5. lipnja 1999": "1999-06-05",
+		"5 Fai 1999": "1999-05-05", "5ed o Fai 1999": "1999-05-05", "3 Meán Fómhair 1999": "1999-09-03", "5 Ġunju 1999": "1999-06-05", "5 Mayıs 1999": "1999-05-05", "15 Ağu 1999": "1999-08-15", "5 Kas 1999": "1999-11-05",
+		"12 августа 1999 г.": "1999-08-12", "5 травня 1999 р.": "1999-05-05", "5. јуна 1999.": "1999-06-05", "5 Ιουνίου 1999": "1999-06-05", "5 qershor 1999": "1999-06-05", "5 tetor 1999": "1999-10-05",
+		"5 მაისი 1999": "1999-05-05", "1999 წლის 5 მაისი": "1999-05-05", "5 մայիսի 1999 թ.": "1999-05-05", "5 במאי 1999": "1999-05-05", "5 مايو 1999": "1999-05-05", "5 मई 1999": "1999-05-05",
+		"5 tháng 8 năm 1999": "1999-08-05", "Ngày 5 tháng 12 năm 1999": "1999-12-05", "ágúst 2001": "2001-08-01", "des. 2001": "2001-12-01", "mar 1999": "1999-03-01", "5 Mar 2001": "2001-03-05",
+		"den 5. maj 1999": "1999-05-05", "3 červ 1999": "", "5 lip 1999": "", "5 quintember 1999": "", "5 ma 1999": "",
+	} {
+		if day, _, ok := ParseDate(text, DatesDMY, 2027); ok != (want != "") || ok && day.String() != want {
+			t.Errorf("%s: %s, want %s", text, day, want)
+		}
+	}
+	for _, line := range strings.Split(strings.TrimSpace(monthNames), "\n") {
+		if n := len(strings.Fields(line)); n != 12 {
+			t.Errorf("%d months: %s", n, line)
+		}
+	}
+}
+
+// TestCalendars reads the dates of a column as its other cells show.
+func TestCalendars(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		cells      []string
+		text, want string
+	}{
+		{[]string{"5. rujna 2001", "3. listopada 2001"}, "3. listopada 2001", "2001-10-03"},
+		{[]string{"5 września 2001", "3 listopada 2001"}, "3 listopada 2001", "2001-11-03"},
+		{[]string{"2496", "2480", "๒๕๐๑"}, "2496", "1953-01-01"},
+		{[]string{"2496-05-01", "2480-01-01"}, "2480-01-01", "1937-01-01"},
+		{[]string{"1996", "2480", "1987"}, "2480", "2480-01-01"},
+	} {
+		var s DateSurvey
+		for i, cell := range tt.cells {
+			s.Add(i, cell, 2027)
+		}
+		if day, _, _ := s.Parse(tt.text, DatesDMY, 2027); day.String() != tt.want {
+			t.Errorf("%q: %s, want %s", tt.cells, day, tt.want)
+		}
+	}
+}

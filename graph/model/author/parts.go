@@ -103,6 +103,9 @@ func (r *reader) list(parts []part, inverted bool) {
 		if isOneWord(parts[0].words) {
 			r.oneWord++
 		}
+		if given := parts[1].words; isOneWord(parts[0].words) && len(given) == 1 && !isInitial(given[0]) {
+			r.twoWords++
+		}
 		if inverted {
 			r.sure++
 		}

@@ -28,6 +28,7 @@ type reader struct {
 
 	inverted             bool // a name was inverted
 	pairs, oneWord, sure int  // names with one comma; those with one word before it; those that mode plain inverts
+	twoWords             int  // names with one comma and one whole word on both sides
 }
 
 // part is a text between commas.

@@ -1,0 +1,158 @@
+package importer
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/importer/survey"
+)
+
+// rank is a column that may be a field.
+type rank struct {
+	field       string
+	column      int
+	name, cells int // points
+}
+
+func (r rank) points() int { return r.name + r.cells }
+
+// ranked returns the unused columns that may be one of the fields, best first.
+func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
+	for i, name := range c.header[:min(len(c.header), maxRanked)] {
+		if used[i] || len(name) > maxRankedName {
+			continue
+		}
+		for _, field := range fields {
+			if r := (rank{field: field, column: i}); c.found[field] == nil && !c.isFurther(i, field, used) {
+				isText := model.ImportField(field).Kind == model.KindText
+				if r.name, r.cells = c.points(i, field); r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || c.profiles == nil || !c.profiles[i].IsTyped()) {
+					all = append(all, r)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
+	return all
+}
+
+// isFurther reports whether a column is a further one of the same numbered name, as Author 2 is beside Author 1.
+func (c *chooser) isFurther(i int, field string, used map[int]bool) bool {
+	base := strings.TrimRight(foldName(c.header[i]), "0123456789")
+	if base == "" || survey.NamePoints(c.header[i], field) <= 0 {
+		return false
+	}
+	return slices.ContainsFunc(c.header[:min(i, len(c.profiles))], func(name string) bool {
+		first := slices.Index(c.header, name)
+		return strings.TrimRight(foldName(name), "0123456789") == base && !used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, field, false)
+	})
+}
+
+// Limits of the ranking, because each column is compared with all words of all fields.
+const (
+	maxRanked     = 1000
+	maxRankedName = 200 // bytes
+)
+
+// maxCandidates is the maximum number of columns that a question offers for a field, unless more are equal to the best.
+const maxCandidates = 3
+
+// open returns the fields that need a column, because they are required or have a given name, and have none.
+func (c *chooser) open() (fields []string) {
+	for _, field := range model.ImportFields {
+		name, isGiven := c.options.Columns[field]
+		if c.found[field] == nil && (name != "" || !isGiven && isRequired(field, c.options.Defaults)) {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// findCandidates finds the columns that may be the open fields. A column is the first candidate of one field at most.
+func (c *chooser) findCandidates() {
+	c.candidates = map[string][]int{}
+	first, most := map[int]bool{}, map[string]int{}
+	ranks := c.ranked(c.open(), c.used())
+	for i := range ranks {
+		ranks[i].name += c.likeness(ranks[i])
+	}
+	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
+	for _, r := range ranks {
+		isFirst := c.candidates[r.field] == nil
+		isTie := !isFirst && r.points() == most[r.field]
+		if r.points() > minPoints && (!isFirst && r.points() > weakPoints && len(c.candidates[r.field]) < maxCandidates || isTie || isFirst && !first[r.column]) {
+			if isFirst {
+				most[r.field] = r.points()
+			}
+			c.candidates[r.field] = append(c.candidates[r.field], r.column)
+			first[r.column] = first[r.column] || isFirst
+		}
+	}
+	used := c.used()
+	for _, field := range c.open() {
+		for i := range c.profiles {
+			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0
+			if c.candidates[field] == nil && isNamed && !used[i] && c.profiles[i].Filled > 1 {
+				c.candidates[field] = []int{i} // not readable; a default would hide that
+			}
+		}
+	}
+	if slices.Contains(c.open(), "name") && c.candidates["name"] == nil {
+		c.anyName(used, first)
+	}
+}
+
+// anyName makes the first text that no other field needs the candidate for the name, or else the candidate for the author, or
+// any column, because a name has no default.
+func (c *chooser) anyName(used, first map[int]bool) {
+	isText := func(i int) bool { return !c.profiles[i].IsTyped() }
+	for _, may := range []func(int) bool{
+		func(i int) bool { return isText(i) && !first[i] }, isText, func(i int) bool { return true },
+	} {
+		for i := range c.profiles {
+			if !used[i] && c.profiles[i].Filled > 0 && may(i) {
+				maps.DeleteFunc(c.candidates, func(_ string, of []int) bool { return of[0] == i })
+				c.candidates["name"] = []int{i}
+				return
+			}
+		}
+	}
+}
+
+// Points up to which a column is no candidate, or only the first one.
+const (
+	minPoints  = 1
+	weakPoints = 2
+)
+
+// likeness returns points for a name that is nearly the one in the options, or nearly a usual one.
+func (c *chooser) likeness(r rank) int {
+	name := foldName(c.header[r.column])
+	sought := append([]string{foldName(r.field)}, model.ImportField(r.field).Spellings...)
+	if given := c.options.Columns[r.field]; given != "" {
+		sought = append([]string{foldName(given)}, sought...)
+	}
+	for _, s := range sought {
+		if len(s) < 4 || len(name) > maxNearName {
+			continue
+		}
+		longer := utf8.RuneCountInString(name) - utf8.RuneCountInString(s)
+		if max(longer, -longer) <= len(s)/5 && levenshtein.ComputeDistance(name, s) <= len(s)/5 || longer == 0 && sortedLetters(name) == sortedLetters(s) {
+			return nearPoints
+		}
+	}
+	return 0
+}
+
+const (
+	nearPoints  = 15
+	maxNearName = 64 // bytes
+)
+
+// sortedLetters returns the letters of a name in order, which are the same for "titel" and "title".
+func sortedLetters(name string) string { return string(slices.Sorted(slices.Values([]rune(name)))) }
