@@ -22,6 +22,11 @@ type rank struct {
 
 func (r rank) points() int { return r.name + r.cells }
 
+// isSure reports whether the cells of a column without a known name are evidence enough for an optional field.
+func (r rank) isSure() bool {
+	return model.ImportField(r.field).Is(model.OnInclude) && r.cells >= survey.SurePoints
+}
+
 // ranked returns the unused columns that may be one of the fields, best first.
 func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
 	for i, name := range c.header[:min(len(c.header), maxRanked)] {
@@ -31,7 +36,7 @@ func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
 		for _, field := range fields {
 			if r := (rank{field: field, column: i}); c.found[field] == nil && !c.isFurther(i, field, used) {
 				isText := model.ImportField(field).Kind == model.KindText
-				if r.name, r.cells = c.points(i, field); r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || c.profiles == nil || !c.profiles[i].IsTyped()) {
+				if r.name, r.cells = c.points(i, field); r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || r.isSure() || c.profiles == nil || !c.profiles[i].IsTyped()) {
 					all = append(all, r)
 				}
 			}

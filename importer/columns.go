@@ -49,7 +49,8 @@ type chooser struct {
 var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
 
 // takeNamed finds the columns of the fields by the names in the options, else by the fields' own names. A field with the
-// name "" in the options has no column. mustGuess reports whether a required field of no given name is missing.
+// name "" in the options has no column. mustGuess reports whether a field of no given name is missing: a required
+// one, or any if other names are given, because the file is then no export of ours.
 func (c *chooser) takeNamed() (mustGuess bool) {
 	c.found = columns{}
 	for _, field := range model.ImportFields {
@@ -60,7 +61,7 @@ func (c *chooser) takeNamed() (mustGuess bool) {
 		if found := c.named(name); found != nil {
 			c.found[field] = found
 		} else {
-			mustGuess = mustGuess || !isGiven && !model.ImportField(field).Nullable
+			mustGuess = mustGuess || !isGiven && (!model.ImportField(field).Nullable || len(c.options.Columns) > 0)
 		}
 	}
 	return mustGuess
@@ -188,7 +189,7 @@ func (c *chooser) guess() {
 		isEqual := func(r rank) bool {
 			return r.field == best.field && folded[r.column] != folded[best.column] && r.name == best.name && r.cells == best.cells && !used[r.column]
 		}
-		if c.found[best.field] != nil || used[best.column] || best.name <= 0 || isUnclear[best.field] {
+		if c.found[best.field] != nil || used[best.column] || best.name <= 0 && !best.isSure() || isUnclear[best.field] {
 			continue
 		}
 		isUnclear[best.field] = c.profiles != nil && isRequired(best.field, c.options.Defaults) && slices.ContainsFunc(ranks[n:], isEqual)

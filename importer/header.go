@@ -20,6 +20,9 @@ func (f *File) header() source.Header {
 		if c.takeNamed() {
 			c.guess()
 		}
+		if !f.options.NoHeader && f.typed(names) > 1 { // a book
+			return min(len(c.found), 1)
+		}
 		return len(c.found)
 	}}
 }
@@ -108,14 +111,27 @@ func (f *File) hasNoHeader() bool {
 	if f.options.NoHeader || f.isHeaderGiven || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
 		return false
 	}
-	isTyped := false
-	for i, name := range f.Header {
-		if slices.ContainsFunc(model.ImportFields, func(field string) bool { return survey.NamePoints(name, field) != 0 }) {
+	for _, name := range f.Header {
+		if f.typed(f.Header) < 2 && slices.ContainsFunc(model.ImportFields, func(field string) bool { return survey.NamePoints(name, field) != 0 }) {
 			return false
 		}
-		isTyped = isTyped || survey.IsTyped(name, f.options.LastYear) && i < len(f.profiles) && (f.profiles[i].IsTyped() || f.profiles[i].Filled == 0)
 	}
-	return isTyped
+	for i, name := range f.Header[:min(len(f.Header), len(f.profiles))] {
+		if survey.IsTyped(name, f.options.LastYear) && (f.profiles[i].IsTyped() || f.profiles[i].Filled == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// typed returns the number of cells that are numbers, dates or codes, as names of columns are not.
+func (f *File) typed(row []string) (n int) {
+	for _, cell := range row {
+		if survey.IsTyped(cell, f.options.LastYear) {
+			n++
+		}
+	}
+	return n
 }
 
 // sampledRows is the number of rows, from the first, whose cells are evidence for the fields of the columns.

@@ -156,8 +156,9 @@ func (f *File) columnChoices(q *Question) (choices []Choice) {
 		case near >= 0:
 			choices = append(choices, Choice{"map", q.Answers[near].Value})
 		default:
-			if isGiven && !f.HasColumn(field) {
-				choices = append(choices, Choice{"map", field + "="}) // the named column does not exist
+			hasNoText := f.isJSON() && len(f.columns[field]) == 1 && f.columns[field][0] < len(f.profiles) && f.profiles[f.columns[field][0]].Filled == 0
+			if isGiven && !f.HasColumn(field) || hasNoText {
+				choices = append(choices, Choice{"map", field + "="}) // the named column does not exist, or has lists
 			}
 			if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // those follow
 				choices = append(choices, Choice{"default", field + "=" + StandIn(field)})

@@ -34,6 +34,7 @@ var (
 var charsets = []charset{
 	{Windows1252, charmap.Windows1252, western},
 	{"Windows-1250", charmap.Windows1250, central},
+	{"ISO-8859-2", charmap.ISO8859_2, central},
 	{"Windows-1251", charmap.Windows1251, cyrillic},
 	{"GB18030", simplifiedchinese.GB18030, []string{"的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里书学小王李张红河故事集史文"}},
 	{"Big5", traditionalchinese.Big5, []string{"的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作裡書學小王李張紅河故事集史文"}},

@@ -28,6 +28,10 @@ func NamePoints(name, field string) int {
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "nr" || part == "no" })
 	}
 	isFurther := func(other string) bool {
+		isOther := func(part string) bool { return words[other].count([]string{part}) > 0 }
+		if field == "published_at" && words[field].count(slices.DeleteFunc(slices.Clone(parts), isOther)) > 0 { // the publisher's year
+			return false
+		}
 		return other != field && model.ImportField(other).Is(model.OnInclude) && words[other].count(parts) > 0
 	}
 	switch {
@@ -135,7 +139,7 @@ type Profile struct {
 	Filled int      // cells with a value
 	First  []string // the first values, different ones
 
-	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds, buddhist int
+	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds, houses, buddhist int
 
 	words         int // amounts with letters that are no unit of pages
 	units         value.UnitSurvey
@@ -160,7 +164,7 @@ var (
 	person  = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
 	// pair matches what may be a name in a script without case: two to four words, or three syllables of Hangul.
 	pair  = regexp.MustCompile(`^(?:[\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*(?: [\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*){1,3}|\p{Hangul}{3}|[\p{Katakana}ー]+・[\p{Katakana}ー・]+)$`)
-	money = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$|^[\d.,'’ ]+ ?(?i:eur|usd|gbp|chf|kr|kc|zl|ft|лв|руб|元|円)`)
+	money = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$`)
 )
 
 // Add adds a cell. lastYear is the latest year of a book.
@@ -196,6 +200,9 @@ func (p *Profile) Add(cell string, lastYear int) {
 	if person.MatchString(cell) && !article.MatchString(cell) {
 		p.persons++
 	}
+	if words["publisher"].count(split(cell)) > 0 {
+		p.houses++
+	}
 	if utf8.RuneCountInString(cell) <= maxKind && kindWords.count(split(cell)) > 0 {
 		p.kinds++
 	} else if pair.MatchString(cell) {
@@ -227,7 +234,7 @@ func (p *Profile) Add(cell string, lastYear int) {
 	}
 	if plain, ok := value.ParseAmount(cell, false); ok {
 		p.amounts++
-		if money.MatchString(cell) {
+		if money.MatchString(cell) || value.HasCurrency(cell) {
 			p.money++
 		} else if !isWhole && strings.ContainsFunc(cell, unicode.IsLetter) {
 			p.words++
@@ -260,6 +267,9 @@ func (p *Profile) Refutes(field string) bool {
 	return 5*readable < p.Filled
 }
 
+// SurePoints are the points of cells that name their field: valid ISBNs, and names of publishers.
+const SurePoints = 10
+
 // Points returns how much the cells speak for a field, from 0 to 10. It is negative if the column cannot be the field:
 // if less than half of its cells can be read.
 func (p *Profile) Points(field string) int {
@@ -268,8 +278,12 @@ func (p *Profile) Points(field string) int {
 		return 0
 	}
 	switch {
+	case field == "isbn" && share(p.isbns) >= 9:
+		return SurePoints
 	case field == "isbn":
 		return share(p.isbns) - 5
+	case field == "publisher" && share(p.houses) >= 8:
+		return SurePoints
 	case field == "shelf_mark":
 		return 1
 	case share(p.codes) >= 5, share(p.marks) >= 8:
@@ -287,7 +301,7 @@ func (p *Profile) Points(field string) int {
 		switch {
 		case share(p.pages()) < 5 || share(p.money) >= 5 || counts:
 			return -1
-		case p.pages() > p.whole && p.unitNamed(): // Kurasa: 58 kurasa
+		case p.pages() > p.whole && (p.unitNamed() || p.unitIsPage()): // Kurasa: 58 kurasa
 			return 8
 		case p.pages() > p.whole:
 			return 5
@@ -306,7 +320,7 @@ func (p *Profile) Points(field string) int {
 			return 1
 		}
 		money := p.money + p.words
-		if p.unitNamed() {
+		if p.unitNamed() || p.unitIsPage() {
 			money = p.money
 		}
 		return 2 + max(share(money)*8/10, share(p.decimals)*5/10)
@@ -322,8 +336,8 @@ func (p *Profile) Points(field string) int {
 	case "author":
 		return min(2+share(p.persons)*8/10+share(p.pairs)*3/10-share(p.kinds)/3, 10)
 	case "genre", "category":
-		if length > 40 {
-			return 1
+		if length > 40 || p.Filled > 3 && len(p.distinct) == 1 || share(p.houses) >= 8 {
+			return 1 // the same in each row, as book, or publishers
 		}
 		return max(2+repeated*8/10-share(p.persons)/3-share(p.pairs)/4+share(p.kinds)*4/10, 1)
 	case "description":
@@ -346,6 +360,12 @@ func (p *Profile) pages() int {
 func (p *Profile) unitNamed() bool {
 	unit, _ := p.units.Shared()
 	return unit != "" && slices.Contains(split(p.Name), strings.ReplaceAll(collate.Fold(unit), " ", ""))
+}
+
+// unitIsPage reports whether the unit of the numbers is a word for pages.
+func (p *Profile) unitIsPage() bool {
+	unit, _ := p.units.Shared()
+	return unit != "" && words["pages"].count(split(unit)) > 0
 }
 
 // IsTyped reports whether nearly all cells are numbers, dates or codes, unlike the name of a column.

@@ -24,7 +24,7 @@ func TestNamePoints(t *testing.T) {
 		"CATEGORIA": "category", "الفئة": "category", "Kategorie 1": "category",
 		"Klappentext": "description", "Sinopsis": "description", "简介": "description",
 
-		"Publisher": "publisher", "Nakladatelství": "publisher", "出版社": "publisher", "دار النشر": "", "Editorial": "publisher", "ISBN": "isbn", "Book ID": "", "Author ID": "", "Date added": "",
+		"Publisher": "publisher", "Nakladatelství": "publisher", "出版社": "publisher", "دار النشر": "publisher", "תאריך הוצאה לאור": "published_at", "Publishing year": "published_at", "Editorial": "publisher", "ISBN": "isbn", "Book ID": "", "Author ID": "", "Date added": "",
 		"Date Read": "", "Series title": "", "Average Rating": "", "Author image URL": "", "Purchase date": "", "Birth year": "", "Translator": "", "Language": "language",
 		"Sprache": "language", "Copies in stock": "", "Publication place": "", "Series Pages Url": "", "Edition": "", "Foo": "", "": "", "#3": "",
 	} {

@@ -31,7 +31,7 @@ var words = map[string]wordList{
 		*jahr *jaar *arstal *arsta *utgivningsar *vuosi *eve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
 		jaar* verschen* uitgavejaar* utgivning* utgivels* udgivels* ar arstal julkaisu* vuosi* rok* wydania wydano vydani* vydano leto letnik
 		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tahun* terbit* nam
-		出版年* 出版时间* 出版日期* 出版日* 年份* 发行日期* 發行年* 発行年* 発行日* 発売日* 刊行年* 출판일 출간일 발행일 출판년* 발행년* 연도 ปีที่พิมพ์ ปี*
+		出版年* 出版时间* 出版日期* 出版日* 年份* 发行日期* 發行年* 発行年* 発行日* 発売日* 刊行年* 출판일 출간일 발행일 출판년* 발행년* 연도 ปีที่พิมพ์ ปี* วันที่*
 		سنة* السنة* تاريخ* التاريخ* سال* تاریخ* שנה* שנת* תאריך* वर्ष* साल* প্রকাশ* বছর* ஆண்டு* வருடம்* సంవత్సర*
 	`),
 	"price": newWordList(`
@@ -48,7 +48,7 @@ var words = map[string]wordList{
 	`),
 	"category": newWordList(`
 		category* categor* kategor* catego* kategoria* rubrik* section* secao* seccion* sezione* oddelen* razdel* раздел* категор* κατηγορ*
-		danhmuc 栏目* カテゴリ* 카테고리* فئة* الفئة* قسم* القسم* קטגוריה* श्रेणी* বিভাগ* பிரிவு* వర్గం*
+		відділ* odjel* oddil dzial* avdelning* afdeling* osasto* skyrius* nodala* osakond* sekcia* sekce* danhmuc 栏目* カテゴリ* 카테고리* فئة* الفئة* قسم* القسم* קטגוריה* श्रेणी* বিভাগ* பிரிவு* వర్గం*
 	`),
 	"description": newWordList(`
 		description* summar* synops* blurb* abstract* overview* beschreib* zusammenfass* klappentext* inhalt* resume* descri* sinops* sinopsis*
@@ -56,20 +56,20 @@ var words = map[string]wordList{
 		简介* 簡介* 内容* 內容* 描述* 摘要* 概要* あらすじ* 紹介* 소개* 설명* 줄거리* เรื่องย่อ* คำอธิบาย
 		وصف* الوصف* ملخص* الملخص* نبذة* توضیح* خلاصه* תיאור* תקציר* विवरण* सारांश* বিবরণ* விவரம்* வివరణ*
 	`),
-	"isbn": newWordList(`isbn*`),
+	"isbn": newWordList(`isbn* מסת"ב שאבכ شابك* شابک* ردمك*`),
 	"publisher": newWordList(`
-		publisher* kirjastus* leidykl* izdevn* utgefandi издавач* verlag* nakladnik* uitgeverij* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
+		publisher* press publishing publishers editur* botues* nesriyyat* nashriyot* баспа* издательств* изд-во вид-во دار انتشارات* לאור kirjastus* leidykl* izdevn* utgefandi издавач* verlag* nakladnik* uitgeverij* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
 		出版社* 出版者* 发行商 出版商* 出版元 출판사* 발행처 สำนักพิมพ์* ناشر* الناشر* מוציא* प्रकाशक* প্রকাশক প্রকাশকের প্রকাশনী* প্রকাশনা* பதிப்பக* ప్రచురణ*
 	`),
 	"language": newWordList(`
 		language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil* bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
 	`),
 	"shelf_mark": newWordList(`
-		signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
+		cota cote cotes jelzet* kotacija tejuelo* polic* hylla hyllsignum hylluppst* plassering* kyhieu panggil เลขเรียก* สัญลักษณ์* signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
 	`),
 	vague: newWordList(`
 		edition* auflage* edicion edicao edizione* editie* upplaga* painos* kiadvany* wydanie wydania izdaja izdanje izdanja vydanie
-		издание הוצאה baski cover* capa couverture* portada* 版次* quantit* cantidad* ilosc* kolicin* menge* qty 数量* 數量*
+		издание הוצאה місце* место мястo sted erscheinungsort verlagsort utgivningsort miejsce* mjesto* miesto* vieta* vietos baski cover* capa couverture* portada* 版次* quantit* cantidad* ilosc* kolicin* menge* qty 数量* 數量*
 	`),
 	// A column of another thing is never taken for a field by its other words or its cells.
 	other: newWordList(`
@@ -84,7 +84,7 @@ var words = map[string]wordList{
 		added add* ajout* kauf* leih* ausleih* ruckgab* eingang* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
 		format* binding* einband* 装帧* 判型*
 		size* height* width* weight* dimension* gewicht* format age ages alter edad idade eta leeftijd wiek vek starost 年龄*
-		shelf* shelves bookshel* regal* standort* location* ort place* lieu lugar* luogo* plaats* kraj mesto misto 出版地* place location* volume* vol band tome tomo deel zvezek svazek tom cilt* 卷* 巻*
+		shelf* shelves bookshel* regal* standort* location* ort city ville stadt ciudad cidade citta miasto grad город місто עיר مدينة sehir kaupunki stad place* lieu lugar* luogo* plaats* kraj mesto misto 出版地* place location* volume* vol band tome tomo deel zvezek svazek tom cilt* 卷* 巻*
 		status* state stav stan uwagi posuden* מצב* availab* verfugbar* condition zustand* discount* rabatt* currency wahrung* moneda valuta tax vat iva mwst email* phone* tel address*
 		chapter* kapitel* word* worter tag hash
 	`),

@@ -75,6 +75,9 @@ var dateWords = setOf(`
 // cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
 var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
 
+// imprintYear matches a year behind a place or a publisher: Kyiv, 2019.
+var imprintYear = regexp.MustCompile(`^[^\d]*\pL[.\])]?\s*[,:;]\s*[\[(©c]{0,2}(\d{4})[\])]?\.?$`)
+
 // weekdays are the names of days, without accents. A date may begin with one.
 var weekdays = strings.Fields(`
 	monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
@@ -88,8 +91,11 @@ var weekdays = strings.Fields(`
 	понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
 `)
 
-// units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day.
-var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ", "(e)ko", " ")
+// units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day. Abbreviated months
+// of Thai have signs inside.
+var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ", "(e)ko", " ",
+	"ม.ค.", " มกราคม ", "ก.พ.", " กุมภาพันธ์ ", "มี.ค.", " มีนาคม ", "เม.ย.", " เมษายน ", "พ.ค.", " พฤษภาคม ", "มิ.ย.", " มิถุนายน ",
+	"ก.ค.", " กรกฎาคม ", "ส.ค.", " สิงหาคม ", "ก.ย.", " กันยายน ", "ต.ค.", " ตุลาคม ", "พ.ย.", " พฤศจิกายน ", "ธ.ค.", " ธันวาคม ")
 
 // dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
@@ -207,6 +213,9 @@ func ParseDate(text, order string, lastYear int) (day model.Date, layout string,
 		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
 	default:
 		found := cataloguedYear.FindStringSubmatch(text)
+		if found == nil {
+			found = imprintYear.FindStringSubmatch(text)
+		}
 		if found == nil {
 			return model.Date{}, "", false
 		}

@@ -96,6 +96,10 @@ func ParseAmount(text string, comma bool) (plain string, ok bool) {
 		return "", false
 	}
 	text = Plain(text)
+	if found := hundredths.FindStringSubmatch(text); found != nil && HasCurrency(found[2]) {
+		whole, ok := withoutThousands(found[1])
+		return whole + "." + ("0" + found[3])[len(found[3])-1:], ok
+	}
 	if _, ok := model.ParseCents(text); ok && !(comma && strings.Contains(text, ".")) {
 		return text, true
 	}
@@ -126,6 +130,9 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 // amount matches a number with a currency before or after it: a symbol, or letters. A dash may stand for no
 // decimals: 12,-, 250/- and 250/=.
 var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,10})?$`)
+
+// hundredths matches an amount whose hundredths have a unit of their own: 265 грн 50 коп.
+var hundredths = regexp.MustCompile(`^(\d[\d ]*?) ?(\p{L}[\p{L}\p{M}]*)\.?,? (\d{1,2}) ?\p{L}[\p{L}\p{M}]*\.?$`)
 
 // bareNumber removes the currency from an amount.
 func bareNumber(text string) (number string, ok bool) {
