@@ -32,7 +32,7 @@ func TestWebhooks(t *testing.T) {
 	if faults := b.faults(""); faults != "" {
 		t.Errorf("the page of admins: %s", faults)
 	}
-	b.do("disabled", click("[aria-label='Disable https://example.com/hook']"), until(`document.querySelector("[aria-label='Enable https://example.com/hook']")?.closest("li").textContent.includes("Disabled: by ada.")`))
+	b.do("disabled", click("[aria-label='Disable https://example.com/hook']"), until(`document.querySelector("[aria-label='Enable https://example.com/hook']")?.closest("li").textContent.includes("Disabled: by an admin.")`))
 	b.do("deleted", click("summary[aria-label='Delete https://example.com/hook']"), click("[aria-label='Delete https://example.com/hook now']"), until(`!document.body.textContent.includes("example.com/hook\u00a0") && !document.querySelector("[aria-label^='Enable https']") && document.querySelector("h1").textContent === "People"`))
 }
 
