@@ -110,7 +110,7 @@ func TestLinks(t *testing.T) {
 			t.Errorf("invited %+v", a)
 		}
 		for given, message := range map[string]string{
-			"": "is required", "ninechars": "at least 10", strings.Repeat("é", 9): "at least 10", strings.Repeat("é", 501): "1,000 bytes", "ADA  lovelace": "must not be the account's name", "\xff123456789": "UTF-8",
+			"": "is required", "Password123": "most common ones", "1q2w3e4r5t": "most common ones", "ninechars": "at least 10", strings.Repeat("é", 9): "at least 10", strings.Repeat("é", 501): "1,000 bytes", "ADA  lovelace": "must not be the account's name", "\xff123456789": "UTF-8",
 		} {
 			_, err := b.Accept(t.Context(), Acceptance{Secret: secret, Password: given})
 			wantCode(t, err, model.BadUserInput, message)

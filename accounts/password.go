@@ -6,10 +6,12 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/trustelem/zxcvbn/frequency"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 
@@ -130,5 +132,12 @@ func checkPassword(problems *model.FieldErrors, field, password, name string) {
 		problems.Add(field, "The %s field must not be greater than 1,000 bytes.")
 	case collate.Identity(password) == collate.Identity(name):
 		problems.Add(field, "The %s must not be the account's name.")
+	case isCommon(password):
+		problems.Add(field, "The %s is one of the most common ones. Choose another one.")
 	}
+}
+
+// isCommon reports whether a password is one of the 30,000 commonest of leaked ones, in any case.
+func isCommon(password string) bool {
+	return slices.Contains(frequency.FrequencyLists["passwords"], strings.ToLower(norm.NFC.String(password)))
 }

@@ -51,7 +51,7 @@ func (s *Store) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.
 }
 
 // PurgeText deletes from the log the old columns of each row that had a text in one of them, and each
-// actor that contains it. Case and accents do not count. It returns the numbers of changes that lost
+// actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the numbers of changes that lost
 // their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
 // callers whose subject contains the text.
 func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64, err error) {
@@ -63,10 +63,10 @@ func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64,
 		return 0, 0, err
 	}
 	keys := query.New(s.dialect)
-	if _, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE `+s.dialect.Match(model.ContainsFolded, "fold(subject)", operand, keys.Arg), keys.Args...); err != nil {
+	if _, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE `+s.log.SubjectSQL("subject", text, operand, keys), keys.Args...); err != nil {
 		return 0, 0, err
 	}
-	return s.log.PurgeText(ctx, operand)
+	return s.log.PurgeText(ctx, text, operand)
 }
 
 // Position returns the newest position that the Snapshot sees.

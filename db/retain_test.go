@@ -100,3 +100,27 @@ func TestPurge(t *testing.T) {
 		wantCode(t, err, model.BadUserInput, "must not be empty")
 	})
 }
+
+// TestPurgeAccount removes an account from the log and the Idempotency-Keys, but not another whose number begins with its own.
+func TestPurgeAccount(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		home := newShelf(t, s)
+		for _, subject := range []string{"account:1", "account:12"} {
+			must[*model.Book](t)(s.Books.Update(by(t.Context(), subject), home.book.ID, rename(subject+" was here"), nil))
+			_, _, err := s.Idempotent(t.Context(), subject, "key", "print", func(context.Context) ([]byte, error) { return []byte("{}"), nil })
+			check(t, err)
+		}
+		_, actors, err := s.PurgeText(t.Context(), "account:1")
+		if err != nil || actors != 1 {
+			t.Errorf("%d actors: %v", actors, err)
+		}
+		if left := ask[string](t, program, `SELECT max(actor) FROM changes WHERE actor LIKE 'account:%'`); left != "account:12" {
+			t.Errorf("the actor %s is left", left)
+		}
+		if left := ask[string](t, program, `SELECT max(subject) FROM idempotency_keys`); left != "account:12" {
+			t.Errorf("the key of %s is left", left)
+		}
+	})
+}

@@ -36,11 +36,20 @@ func (l *Log) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.ID
 	return l.DB.Exec(ctx, `UPDATE changes SET old = NULL WHERE row_id = $1 AND type = $2 AND old IS NOT NULL`, id, types[typ].code)
 }
 
+// SubjectSQL returns the condition that a subject contains a folded text. The subject of an account must be equal, because
+// account:1 is part of account:12.
+func (l *Log) SubjectSQL(column, text, operand string, b *query.Builder) string {
+	if _, ok := model.AccountOf(text); ok {
+		return column + " = " + b.Arg(text)
+	}
+	return l.Dialect.Match(model.ContainsFolded, "fold("+column+")", operand, b.Arg)
+}
+
 // PurgeText deletes from the log the old columns of each row that had a folded text in one of them, and each
-// actor that contains it. Case and accents do not count. It returns the numbers of changes that lost
+// actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the numbers of changes that lost
 // their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
 // callers whose subject contains the text.
-func (l *Log) PurgeText(ctx context.Context, operand string) (rows, actors int64, err error) {
+func (l *Log) PurgeText(ctx context.Context, text, operand string) (rows, actors int64, err error) {
 	for _, part := range []struct {
 		changed   *int64
 		column    string
@@ -50,7 +59,7 @@ func (l *Log) PurgeText(ctx context.Context, operand string) (rows, actors int64
 			return `EXISTS (SELECT 1 FROM ` + l.Dialect.Members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
 		}},
 		{&actors, "actor", func(b *query.Builder) string {
-			return l.Dialect.Match(model.ContainsFolded, "fold(actor)", operand, b.Arg)
+			return l.SubjectSQL("actor", text, operand, b)
 		}},
 	} {
 		b := query.New(l.Dialect)

@@ -52,7 +52,7 @@ func TestWebhooks(t *testing.T) {
 		if leased, err := s.Store.Webhooks.Lease(t.Context(), "a sender", 0); err != nil || leased == nil || leased.ID != 2 {
 			t.Errorf("leased is %+v, %v", leased, err)
 		}
-		if reason := stored()[0].Disabled; reason != "by Ada" {
+		if reason := stored()[0].Disabled; reason != "by an admin" {
 			t.Errorf("it is disabled %q", reason)
 		}
 		want(t, s.post("/webhooks/1/enable", "", admin), 200, "")

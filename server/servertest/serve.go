@@ -115,10 +115,17 @@ func ServeWith(t *testing.T, change func(*server.Config)) *Client {
 // ServeAccounts is Serve with accounts, whose service it returns too.
 func ServeAccounts(t *testing.T, url string, change ...func(*server.Config)) (*Client, *accounts.Service) {
 	t.Helper()
+	return ServeAccountsWith(t, url, time.Now, auth.Config{Secret: Secret}, change...)
+}
+
+// ServeAccountsWith is ServeAccounts with the clock of accounts, and other keys of tokens.
+func ServeAccountsWith(t *testing.T, url string, now func() time.Time, keys auth.Config, change ...func(*server.Config)) (*Client, *accounts.Service) {
+	t.Helper()
 	c := Serve(t, url)
-	people := accounts.New(c.Store.Accounts, time.Now, caller.Network)
+	people := accounts.New(c.Store.Accounts, now, caller.Network)
 	c.Catalogue.(*resolvers.Resolver).Accounts = people
-	verifier, err := auth.New(t.Context(), auth.Config{Secret: Secret, Accounts: people})
+	keys.Accounts = people
+	verifier, err := auth.New(t.Context(), keys)
 	Must(t, err)
 	cookies, err := verifier.Cookies("", false)
 	Must(t, err)

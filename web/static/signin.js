@@ -1,5 +1,5 @@
 // The dialogs to sign in and to enter a token, which a page loads when it needs them.
-import { signIn } from './account.js';
+import { hasAccounts, signIn } from './account.js';
 import { canLogIn, isToken, logIn, place, showHolder, token } from './token.js';
 
 // askPassword shows the dialog to sign in with an account.
@@ -47,16 +47,24 @@ export function askPassword(message) {
   });
 }
 
+// tokenWords says what a token is and where one comes from.
+function tokenWords() {
+  const kept = 'It is kept in this tab only, until you close it.';
+  if (canLogIn() && !hasAccounts()) return `<p>Log in to save. You then return to this page, and what you typed is kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or paste an access token. ${kept}</p>`;
+  if (hasAccounts()) return `<p>With an access token this tab saves without your password. You can make one on the page “Your account”. ${kept}</p>`;
+  return `<p>You need an access token to save: a long text that works like a password. Ask the person who runs this catalogue for one, and paste it here. ${kept}</p>
+    <details class="small"><summary>I run this catalogue</summary><p>Make a token with the command <code>catalogue token</code>, in the directory where the catalogue was started.</p></details>`;
+}
+
 // askToken shows the dialog for a token.
 export function askToken(message) {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'token-title');
-  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'Enter an access token'}</h2>
+  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() && !hasAccounts() ? 'Log in' : 'Enter an access token'}</h2>
     <p class="note warn" hidden></p>
-    ${canLogIn() ? '<p>You need to log in to save. You then return to this page; your changes are kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or enter an access token. It is kept in this tab only, until you close it.</p>'
-    : '<p>You need an access token to save. The administrator can create one in the directory where the service was started: <code>bin/catalogue token</code>, or <code>go run ./cmd/catalogue token</code>. It is kept in this tab only, until you close it.</p>'}
+    ${tokenWords()}
     <div class="field"><label for="token">Token</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
-    <p class="buttons"><button class="button${canLogIn() ? '' : ' main'}" value="use">Use token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Remove token'}</button><button class="button" value="">Cancel</button></p></form>`;
+    <p class="buttons"><button class="button${canLogIn() && !hasAccounts() ? '' : ' main'}" value="use">Use token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Remove token'}</button><button class="button" value="">Cancel</button></p></form>`;
   const field = dialog.querySelector('textarea');
   const note = dialog.querySelector('.note');
   if (message) { note.textContent = message; note.hidden = false; }

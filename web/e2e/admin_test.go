@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"testing"
+)
+
+// TestLog filters the log of changes, and opens the history of a book from it.
+func TestLog(t *testing.T) {
+	s := startAccounts(t)
+	b := open(t, s)
+	b.do("an editor", b.welcome(s.invite(t, "ada", "editor")))
+	b.do("a change", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "Renamed"), click("book-form .main"), untilAt(`^/books/1$`))
+	b.do("the log", click(".account summary"), click("[href='/changes']"), untilAt(`^/changes$`),
+		until(`document.querySelector(".entries li").textContent.replace(/\s+/g, " ").includes("Changed book Renamed") && document.querySelector(".entries li").textContent.includes("by ada, version 2")`),
+		until(`document.querySelectorAll(".entries li").length === 50`))
+	b.do("older ones", click("[rel=next]"), untilAt(`^/changes\?after=`), until(`document.querySelector(".pager a").textContent === "Newest"`), click(".pager a"), untilAt(`^/changes$`))
+	b.do("a filter", put("[name=what]", "UPDATE"), click(".filters .button"), untilAt(`^/changes\?.*what=UPDATE`), until(`document.querySelectorAll(".entries li").length === 1 && document.querySelector("[name=what]").value === "UPDATE"`))
+	if faults := b.faults(""); faults != "" {
+		t.Errorf("the log: %s", faults)
+	}
+	b.do("its history", click(".entries p a"), untilAt(`^/books/1/history$`))
+}
+
+// TestWebhooks adds a webhook, whose secret is shown once, disables and deletes it.
+func TestWebhooks(t *testing.T) {
+	s := startAccounts(t)
+	b := open(t, s)
+	b.do("an admin", b.welcome(s.invite(t, "ada", "admin")), b.goTo("/admin"), until(`customElements.get("welcome-form")`))
+	b.do("refused", click(".new summary"), write("#url", "http://example.com/"), click("[action='/webhooks'] .main"), until(`document.querySelector(".wrong-text").textContent.includes("must begin with https")`))
+	b.do("added", write("#url", "https://example.com/hook"), click("[value=genre]"), click("[action='/webhooks'] .main"), until(`document.querySelector("#secret").value.startsWith("whsec_")`),
+		click("dialog .button:not(.main)"), until(`document.querySelector("[aria-label='Disable https://example.com/hook']")?.closest("li").textContent.includes("Changes of genres. Nothing delivered yet.")`))
+	if faults := b.faults(""); faults != "" {
+		t.Errorf("the page of admins: %s", faults)
+	}
+	b.do("disabled", click("[aria-label='Disable https://example.com/hook']"), until(`document.querySelector("[aria-label='Enable https://example.com/hook']")?.closest("li").textContent.includes("Disabled: by an admin.")`))
+	b.do("deleted", click("summary[aria-label='Delete https://example.com/hook']"), click("[aria-label='Delete https://example.com/hook now']"), until(`!document.body.textContent.includes("example.com/hook\u00a0") && !document.querySelector("[aria-label^='Enable https']") && document.querySelector("h1").textContent === "People"`))
+}
+
+// TestCommonPassword chooses one of the most common passwords, which leaves the link as it is, and then a better one.
+func TestCommonPassword(t *testing.T) {
+	s := startAccounts(t)
+	b := open(t, s)
+	b.do("refused", b.goTo(s.invite(t, "ada", "editor")), until(`document.activeElement.id === "password"`), write("#password", "Password123"), click("main .button.main"),
+		until(`document.querySelector(".wrong-text")?.textContent.includes("most common ones")`))
+	b.do("accepted", write("#password", password), click("main .button.main"), untilAt(`^/$`), until(`document.querySelector(".account")`))
+}
+
+// TestOwnToken enters a token that a person made, in the dialog of a tab that nobody has signed in to.
+func TestOwnToken(t *testing.T) {
+	s := startAccounts(t)
+	b := open(t, s)
+	b.do("a token", b.welcome(s.invite(t, "ada", "editor")), b.goTo("/account"), until(`customElements.get("welcome-form")`), click(".new summary"), write("#token-name", "This tab"), click("[value='catalogue:write']"), click(".new .main"),
+		until(`document.querySelector("#secret").value.startsWith("cat_")`), run(`localStorage.setItem("made", document.querySelector("#secret").value)`), click("dialog .button:not(.main)"), until(`!document.querySelector("dialog")`), b.goTo("/"), signOut)
+	b.do("entered", b.goTo("/login"), until(`customElements.get("welcome-form")`), click("main details summary"), click("[data-enter-token]"), until(`document.querySelector("dialog[open] #token")`),
+		run(`document.querySelector("#token").value = localStorage.getItem("made")`), click("dialog .main"), until(`!document.querySelector("dialog")`))
+	b.do("a write", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "By a token"), click("book-form .main"), untilAt(`^/books/1$`), until(`document.querySelector("h1").textContent === "By a token"`))
+}
