@@ -24,6 +24,7 @@ type reading struct {
 	isOwn    bool     // the text is of our own export, which stays as it is
 	isCard   bool     // the text may be of a library's catalogue, with its signs at the end
 	isMARC   bool     // the text is of a MARC field with names
+	isPlace  bool     // the text is a publisher with its place and year
 	isNames  bool     // the text is names of persons, and not of our own export
 	names    []string // the first cells with names
 	inverted bool     // the family names are first
@@ -68,7 +69,8 @@ func (r *reading) survey(row int, text string) {
 		orders = append(orders, value.DatesMDY, value.DatesDMY)
 	}
 	for _, order := range orders {
-		as := reading{kind: r.kind, syntax: r.syntax, order: order, excel: true, lastYear: r.lastYear, isOwn: r.isOwn, isCard: r.isCard, isMARC: r.isMARC, inverted: r.isNames}
+		as := *r
+		as.order, as.comma, as.excel, as.inverted, as.unit = order, false, true, r.isNames, ""
 		plain, layout := as.read(text)
 		if _, ok := model.ParseDate(plain); ok {
 			r.hasDates = true
@@ -155,6 +157,8 @@ func (r *reading) read(original string) (plain, layout string) {
 		switch {
 		case r.isMARC:
 			plain, layout = authors.ReadMARC(original), "catalogue card"
+		case r.isPlace:
+			plain, layout = value.PublisherOf(original), "place, publisher and year"
 		case r.isCard:
 			plain, layout = marc.TrimPunctuation(original), "catalogue card"
 		}

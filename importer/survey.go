@@ -102,9 +102,10 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
-	for _, field := range []string{"name", author} {
+	for _, field := range []string{"name", author, "publisher"} {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
+	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
 	if column := f.columnOf(author); column != author {
 		f.readings[author].isNames, f.readings[author].isMARC = true, marcTag.MatchString(column)
 	}
