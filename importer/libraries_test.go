@@ -90,3 +90,44 @@ func TestLibraries(t *testing.T) {
 		})
 	}
 }
+
+// TestDamagedRecords: a bad record is named as its file counts, and the others are read.
+func TestDamagedRecords(t *testing.T) {
+	t.Parallel()
+	koha, err := os.ReadFile("testdata/programs/koha.mrc")
+	must(t, err)
+	defaults := map[string]string{"price": "0", "genre": "Unsorted", "category": "Books", "pages": "1", "published_at": "1900-01-01", "author": "Nobody"}
+	end := strings.IndexByte(string(koha), '\x1d') + 1
+	for name, test := range map[string]struct{ data, want string }{
+		"ISO 2709": {"00099nam\x1d" + string(koha[:end]) + "00100nam\x1d", "record 1: The record has 9 bytes, too few for a leader.||||record 3: The record has 9 bytes, too few for a leader."},
+		"BibTeX":   {"@book{a,title={A}}\n@book{b,\ntitle={B\n@book{c,title={C}}", "||row 2 (line 2): The entry is not closed: a brace or a quote is missing.||"},
+		"RIS":      {"TY  - BOOK\nTI  - A\nER  - \nTY  - BOOK\nTI  - \xff\nER  - \nTY  - BOOK\nTI  - C\nPY  - soon\nER  - \n", "||row 2 (line 4): The record is not UTF-8.||"},
+	} {
+		f, err := surveyOf(t, []byte(test.data), Options{Defaults: defaults, Encoding: map[bool]string{true: "UTF-8"}[name == "RIS"]})
+		must(t, err)
+		var bad []string
+		for _, book := range shelf(t, f) {
+			if strings.Count(book, "|") > 5 {
+				book = ""
+			}
+			bad = append(bad, book)
+		}
+		if got := strings.Join(bad, "||"); got != test.want || f.Rows != 3 {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+	if _, err := surveyOf(t, koha, Options{Encoding: "Windows-1252"}); err == nil || !strings.Contains(err.Error(), "leave it out") {
+		t.Error(err)
+	}
+}
+
+// TestPublication: a column with this name is the publisher or the date, as its cells say.
+func TestPublication(t *testing.T) {
+	t.Parallel()
+	defaults := map[string]string{"price": "0", "genre": "Unsorted", "category": "Books", "pages": "1"}
+	f, err := surveyOf(t, []byte("Title,Author,Publication\nA,Ann One,1990\nB,Bob Two,1991\nC,Cid Three,2001\n"), Options{Defaults: defaults})
+	must(t, err)
+	if got := shelf(t, f)[0]; got != "A|Ann One|1990-01-01|1|0|Unsorted|Books|||||" {
+		t.Error(got)
+	}
+}

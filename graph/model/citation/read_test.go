@@ -65,6 +65,21 @@ func TestBibTeX(t *testing.T) {
 	}
 }
 
+// TestExpansion: the names of texts can not make a short file long.
+func TestExpansion(t *testing.T) {
+	t.Parallel()
+	long := "@string{a={" + strings.Repeat("x", 1000) + "}}\n"
+	for text, want := range map[string]string{
+		long + "@book{k, title=a" + strings.Repeat("#a", 2000) + "}":                       "2: the entry is longer than 1 MiB",
+		long + "@book{k, " + strings.Repeat("b=a,", 2000) + "}":                            "2: the entry is longer than 1 MiB",
+		strings.Repeat(strings.Replace(long, "{a", "{b", 1), 1100) + "@book{k, title={A}}": "1049: the texts of all @string are longer than 1 MiB",
+	} {
+		if got := show(t, NewBibTeXReader(strings.NewReader(text))); got[0] != want {
+			t.Errorf("%s, want %s", got[0], want)
+		}
+	}
+}
+
 func TestLaTeX(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
