@@ -131,3 +131,15 @@ func TestPublication(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestUnusedFields: the report of a file of a library program names the fields that are not used, even if nothing had to be
+// detected.
+func TestUnusedFields(t *testing.T) {
+	t.Parallel()
+	f, err := surveyOf(t, []byte("@book{a, title={A}, author={{Plato}}, date={2001-02-03}, pagetotal={3}, series={S}}\n"), Options{
+		Defaults: map[string]string{"price": "0", "genre": "Unsorted", "category": "Books"}})
+	must(t, err)
+	if f.IsPlain() || strings.Join(f.Unused(), " ") != "series" {
+		t.Error(f.IsPlain(), f.Unused())
+	}
+}
