@@ -83,14 +83,14 @@ fuzz:
 	ok) for target in $$targets; do echo "$$target"; $(fuzzing) || { $(outOfTime) && $(fuzzing); } || exit; done; targets=;; \
 	esac; done
 
-## make conformance    API, schema and examples/ with the tools that clients use; installs bibutils, yaz and Chromium if they are missing, as root on Debian; needs Node, npm and Python
+## make conformance    API, schema and examples/ with the tools that clients use; installs bibutils, YAZ, MARC::Lint and Chromium if they are missing, as root on Debian; needs Node, npm, Python and Perl
 tools := npm --prefix .ci/conformance ci --no-audit --no-fund --loglevel=error
 chromium = { command -v chromium || command -v google-chrome; }
 conformance: build
 	$(tools)
 	for folder in examples examples/react; do npm --prefix $$folder ci --no-audit --no-fund --loglevel=error || exit; done
 	@command -v bib2xml >/dev/null || { echo 'Installing bibutils, which reads citations in a test.'; apt-get update -qq && apt-get install -y -qq bibutils >/dev/null; }
-	@command -v yaz-client >/dev/null || { echo 'Installing yaz, which asks by SRU in a test.'; apt-get update -qq && apt-get install -y -qq yaz >/dev/null; }
+	@{ command -v yaz-marcdump && perl -MMARC::Lint -e 1 2>/dev/null; } >/dev/null || { echo 'Installing YAZ and MARC::Lint, which check MARC records.'; apt-get update -qq && apt-get install -y -qq yaz libmarc-lint-perl >/dev/null; }
 	@$(chromium) >/dev/null || { echo 'Installing Chromium for examples/react.'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 	CHROMIUM=$$($(chromium)) npm --prefix .ci/conformance test
 

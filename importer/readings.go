@@ -27,6 +27,7 @@ type reading struct {
 	isTags   bool   // the text may be several genres
 	cards    value.CardSurvey
 	tags     value.TagSurvey
+	isPlace  bool     // the text is a publisher with its place and year
 	isNames  bool     // the text is names of persons, and not of our own export
 	names    []string // the first cells with names
 	inverted bool     // the family names are first
@@ -78,8 +79,8 @@ func (r *reading) survey(row int, text string) {
 		orders = append(orders, value.DatesMDY, value.DatesDMY)
 	}
 	for _, order := range orders {
-		as := reading{kind: r.kind, syntax: r.syntax, order: order, excel: true, lastYear: r.lastYear, isOwn: r.isOwn, isCard: r.isCard, isMARC: r.isMARC, isNames: r.isNames,
-			isDotted: true, inverted: r.isNames}
+		as := *r
+		as.order, as.comma, as.excel, as.inverted, as.isDotted, as.unit = order, false, true, r.isNames, true, ""
 		plain, layout := as.read(text)
 		if _, ok := model.ParseDate(plain); ok {
 			r.hasDates = true
@@ -179,6 +180,8 @@ func (r *reading) read(original string) (plain, layout string) {
 		case layout == "list":
 		case r.isMARC && r.isNames:
 			plain, layout = authors.ReadMARC(original), "catalogue card"
+		case r.isPlace:
+			plain, layout = value.PublisherOf(original), "place, publisher and year"
 		case r.isCard:
 			if card := value.TrimCard(plain, r.isDotted); card != plain {
 				plain, layout = card, cmp.Or(layout, "catalogue card")

@@ -109,6 +109,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.readings[field].isCard, f.readings[field].isTags = !isExport, !isExport
 		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field))
 	}
+	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
 	if column := f.columnOf(author); column != author {
 		f.readings[author].isNames, f.readings[author].isMARC = true, marcTag.MatchString(column)
 	}

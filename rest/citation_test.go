@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"library-catalogue/graph/model/citation"
+	"library-catalogue/graph/model/marc"
 	"library-catalogue/server"
 )
 
@@ -56,6 +57,14 @@ func TestCitations(t *testing.T) {
 		if a := s.want(http.StatusOK, "GET", "/api/books.ris?q=hobit", ""); a.body != ris {
 			t.Errorf("%q", a.body)
 		}
+		xml := s.want(http.StatusOK, "GET", "/api/books.marcxml?q=hobit", "").body
+		for _, part := range []string{
+			marc.CollectionStart + "<record", `"001">1<`, `"a">The Hobbit /<`, `"a">Fantasy<`, `"a">Fiction<`, `"a">There and back again.<`, "</record>\n" + marc.CollectionEnd,
+		} {
+			if !strings.Contains(xml, part) || strings.Contains(xml, `"005">1970`) || strings.Contains(xml, `"008">700101`) {
+				t.Errorf("%s has not %s", xml, part)
+			}
+		}
 		if a := s.want(http.StatusOK, "GET", "/api/books.bib?per_page=1", ""); !strings.HasPrefix(a.header.Get("Link"), `</api/books?format=bibtex&page=1&per_page=1>; rel="first"`) {
 			t.Error(a.header.Get("Link"))
 		}
@@ -79,7 +88,7 @@ func TestCitationsOfMany(t *testing.T) {
 		if err := json.Unmarshal([]byte(s.want(http.StatusOK, "GET", "/api/books.csl.json", "").body), &items); err != nil || len(items) != long {
 			t.Errorf("%d items, %v", len(items), err)
 		}
-		for suffix, text := range map[string]string{".bib": "\n@book{book", ".ris": "\nER  - \r\n"} {
+		for suffix, text := range map[string]string{".bib": "\n@book{book", ".ris": "\nER  - \r\n", ".marcxml": "\n</record>\n"} {
 			if n := strings.Count("\n"+s.want(http.StatusOK, "GET", "/api/books"+suffix, "").body, text); n != long {
 				t.Errorf("%d books in %s, want %d", n, suffix, long)
 			}

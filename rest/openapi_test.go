@@ -22,6 +22,7 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model/marc"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server/imports"
@@ -31,6 +32,7 @@ import (
 // but those that are there.
 var described = sync.OnceValues(func() (*openapi3.T, error) {
 	openapi3filter.RegisterBodyDecoder("application/x-bibtex", openapi3filter.FileBodyDecoder)
+	openapi3filter.RegisterBodyDecoder(marc.ContentType, openapi3filter.FileBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromData(rest.OpenAPI)
 	if err != nil {
 		return nil, err

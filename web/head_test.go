@@ -54,7 +54,7 @@ func TestHead(t *testing.T) {
 			},
 		}
 		head := map[string][]string{
-			"canonical": {publicURL + "/books/4"}, "alternate": {"/api/books/4.bib", "/api/books/4.ris", "/api/books/4.csl.json"},
+			"canonical": {publicURL + "/books/4"}, "alternate": {"/api/books/4.bib", "/api/books/4.ris", "/api/books/4.csl.json", "/api/books/4.marcxml"},
 			"og:type": {"book"}, "og:title": {name}, "og:site_name": {"Library Catalogue"}, "og:description": {"<!-- é"}, "book:release_date": {"0900-12-31"},
 			"citation_title": {name}, "citation_author": {"van Beethoven, Ludwig", "Disney Book Group"}, "citation_publication_date": {"0900/12/31"},
 		}

@@ -15,7 +15,7 @@ export const generated = join(here, "generated");
 
 export const promised = join(here, "schema.graphql");
 
-const program = resolve(here, "../../bin/catalogue");
+export const program = resolve(here, "../../bin/catalogue");
 
 // currentSchema is the schema of the program as SDL.
 export const currentSchema = () => execFileSync(program, ["schema"], { encoding: "utf8" });

@@ -12,6 +12,7 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/bookfile"
+	"library-catalogue/graph/model/marc"
 	"library-catalogue/importer"
 	"library-catalogue/resolvers"
 )
@@ -19,8 +20,8 @@ import (
 type exportCmd struct {
 	cli.DatabaseFlags
 
-	File        string `arg:"" optional:"" default:"-" help:"File to write: .csv, .json (an array) or .jsonl, also compressed as .gz or .zst; - is standard output (default: ${default})."`
-	Format      string `enum:"auto,csv,json,jsonl" default:"auto" help:"Format: csv, json, jsonl, or auto, which takes it from the extension of the file and writes csv to standard output (default: ${default})."`
+	File        string `arg:"" optional:"" default:"-" help:"File to write: .csv, .json (an array), .jsonl or .marcxml, also compressed as .gz or .zst; - is standard output (default: ${default})."`
+	Format      string `enum:"auto,csv,json,jsonl,marcxml" default:"auto" help:"Format: csv, json, jsonl, marcxml, or auto, which takes it from the extension of the file and writes csv to standard output (default: ${default})."`
 	Force       bool   `help:"Replace an existing file."`
 	Spreadsheet bool   `help:"Write CSV for a spreadsheet: with a byte order mark, by which Excel recognises UTF-8, and with an apostrophe before each cell that would be a formula. An import reads the apostrophe as text."`
 }
@@ -75,7 +76,7 @@ func (c *exportCmd) output() (format, compression string, err error) {
 	}
 	switch format = cmp.Or(given, named); {
 	case format == "":
-		err = fmt.Errorf("%s: end the name in .csv, .json or .jsonl, or set --format", name)
+		err = fmt.Errorf("%s: end the name in .csv, .json, .jsonl or .marcxml, or set --format", name)
 	case c.Spreadsheet && format != "csv":
 		err = errors.New("--spreadsheet applies to CSV only")
 	}
@@ -94,6 +95,8 @@ func (c *exportCmd) layout(format string) layout {
 		return layout{"[\n", ",\n", "\n]\n", bookfile.AppendJSON}
 	case "jsonl":
 		return layout{"", "", "", bookfile.AppendJSONLine}
+	case "marcxml":
+		return layout{marc.CollectionStart, "", marc.CollectionEnd, marc.AppendBook}
 	}
 	return layout{bookfile.Header(c.Spreadsheet), "", "", bookfile.CSV(c.Spreadsheet)}
 }

@@ -27,7 +27,7 @@ type importCmd struct {
 	cli.DatabaseFlags
 	cli.OutputFlags
 
-	File       string   `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx, .ods), also compressed with gzip or zstd; - is standard input."`
+	File       string   `arg:"" help:"File to read: CSV, JSON, a spreadsheet (.xlsx, .ods), MARC (.mrc, .mrk, MARCXML), BibTeX or RIS, also compressed with gzip or zstd; - is standard input."`
 	Format     string   `enum:"${formats}" default:"auto" help:"Format of the file: csv, json or jsonl (both read a JSON array and JSON Lines), xlsx, or auto, which looks at the name and the content (default: ${default})."`
 	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
 	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. FIELD= imports no column. Fields: ${fields}."`

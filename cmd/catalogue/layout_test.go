@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"graph/model/lang":     {"graph/model/collate"},
 	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
-	"graph/model/citation": {"graph/model", "graph/model/author"},
+	"graph/model/citation": {"graph/model", "graph/model/author", "graph/model/marc"},
 	"graph/model/marc":     {"graph/model", "graph/model/author", "graph/model/isbn"},
 	"task":                 {"graph/model"},
 	"lru":                  {},

@@ -93,7 +93,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		func(p *BookPatch) *graphql.Omittable[*string] { return &p.ISBN }),
 	optional(FieldInfo{
 		Name: "publisher", Max: maxText, Use: onShelf,
-		Spellings: strings.Fields(`publishername publishinghouse imprint 260b 264b 210c`),
+		Spellings: strings.Fields(`publishername publishinghouse imprint 260b 264b 210c publication`),
 	}, textCodec,
 		func(b *Book) **string { return &b.Publisher },
 		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Publisher },

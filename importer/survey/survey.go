@@ -261,6 +261,8 @@ func (p *Profile) Refutes(field string) bool {
 		readable = p.amounts
 	case "isbn":
 		readable = p.isbns
+	case "publisher":
+		readable -= p.years + p.dates
 	case "genre", "category":
 		readable -= p.money + p.words
 	}

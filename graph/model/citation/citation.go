@@ -1,4 +1,4 @@
-// Package citation encodes books as citations: BibTeX, RIS and CSL-JSON.
+// Package citation encodes books as citations: BibTeX, RIS, CSL-JSON and MARCXML. It reads BibTeX and RIS.
 package citation
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/author"
+	"library-catalogue/graph/model/marc"
 )
 
 // Format is a format of citations. A file is Begin, the books with Separator between them, and End.
@@ -30,6 +31,10 @@ var Formats = []Format{
 	{
 		Name: "csl", Label: "CSL", ContentType: "application/vnd.citationstyles.csl+json", Suffix: ".csl.json",
 		Begin: "[", Separator: ",\n", End: "]\n", Append: appendCSL,
+	},
+	{
+		Name: "marcxml", Label: "MARCXML", ContentType: marc.ContentType, Suffix: ".marcxml",
+		Begin: marc.CollectionStart, End: marc.CollectionEnd, Append: marc.AppendBook,
 	},
 }
 

@@ -19,7 +19,7 @@ func TestEncoders(t *testing.T) {
 	}
 	texts := map[string]string{}
 	for _, f := range Formats {
-		texts[f.Name] = f.Begin + string(f.Append(nil, book, &model.Genre{Name: "R&D"}, nil)) + f.End
+		texts[f.Name] = f.Begin + string(f.Append(nil, book, &model.Genre{Name: "R&D"}, &model.Category{})) + f.End
 	}
 	want := `@book{book7,
   author = {van Beethoven, Ludwig and {Museum of Arts and Crafts} and Vonnegut, Jr., Kurt},
@@ -61,14 +61,14 @@ func TestEncoders(t *testing.T) {
 		"csl":    `"ISBN":"9783161484100","publisher":"R \u0026 D","language":"de","call-number":"A 1","abstract"`,
 	} {
 		i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
-		if got := string(Formats[i].Append(nil, full, &model.Genre{Name: "R&D"}, nil)); !strings.Contains(got, want) {
+		if got := string(Formats[i].Append(nil, full, &model.Genre{Name: "R&D"}, &model.Category{})); !strings.Contains(got, want) {
 			t.Errorf("%s has not %s", got, want)
 		}
 	}
 	book.PublishedAt = model.Date{Year: 1957, Month: 1, Day: 1}
 	for _, f := range Formats {
-		text := string(f.Append(nil, book, &model.Genre{}, nil))
-		want, not := map[string]string{"bibtex": "year = {1957},\n  pagetotal", "ris": "PY  - 1957\r\nSP", "csl": `"date-parts":[[1957]]`}[f.Name], "jan"
+		text := string(f.Append(nil, book, &model.Genre{}, &model.Category{}))
+		want, not := map[string]string{"bibtex": "year = {1957},\n  pagetotal", "ris": "PY  - 1957\r\nSP", "csl": `"date-parts":[[1957]]`, "marcxml": `<subfield code="c">1957<`}[f.Name], "jan"
 		if !strings.Contains(text, want) || strings.Contains(text, not) {
 			t.Errorf("a year: %s", text)
 		}

@@ -65,6 +65,21 @@ func TestBibTeX(t *testing.T) {
 	}
 }
 
+// TestExpansion: the names of texts can not make a short file long.
+func TestExpansion(t *testing.T) {
+	t.Parallel()
+	long := "@string{a={" + strings.Repeat("x", 1000) + "}}\n"
+	for text, want := range map[string]string{
+		long + "@book{k, title=a" + strings.Repeat("#a", 2000) + "}":                       "2: the entry is longer than 1 MiB",
+		long + "@book{k, " + strings.Repeat("b=a,", 2000) + "}":                            "2: the entry is longer than 1 MiB",
+		strings.Repeat(strings.Replace(long, "{a", "{b", 1), 1100) + "@book{k, title={A}}": "1049: the texts of all @string are longer than 1 MiB",
+	} {
+		if got := show(t, NewBibTeXReader(strings.NewReader(text))); got[0] != want {
+			t.Errorf("%s, want %s", got[0], want)
+		}
+	}
+}
+
 func TestLaTeX(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -145,17 +160,23 @@ func TestIsFormat(t *testing.T) {
 	}
 }
 
-// FuzzRead reads files of BibTeX and RIS: it does not panic, and ends.
-func FuzzRead(f *testing.F) {
-	f.Add("@string{a=\"b\"}@book{k,author={Two, Jr., {\\\"B}ob and others}, title=a # {\\v{c}--}, year=1, month=may}")
-	f.Add("TY  - BOOK\r\nAU  - One, Ann\r\nDA  - 2003/01/02/\r\nx\r\nER  - \r\n")
-	f.Fuzz(func(_ *testing.T, data string) {
-		for _, r := range []reader{NewBibTeXReader(strings.NewReader(data)), NewRISReader(strings.NewReader(data))} {
-			for range len(data) + 1 {
-				if _, err := r.Next(); err != nil {
-					break
-				}
-			}
+// drain reads all entries. It fails if the reader does not end.
+func drain(t *testing.T, r reader, size int) {
+	t.Helper()
+	for range size + 2 {
+		if _, err := r.Next(); err != nil {
+			return
 		}
-	})
+	}
+	t.Fatal("no end")
+}
+
+func FuzzBibTeX(f *testing.F) {
+	f.Add("@string{a=\"b\"}@book{k,author={Two, Jr., {\\\"B}ob and others}, title=a # {\\v{c}--}, year=1, month=may}")
+	f.Fuzz(func(t *testing.T, data string) { drain(t, NewBibTeXReader(strings.NewReader(data)), len(data)) })
+}
+
+func FuzzRIS(f *testing.F) {
+	f.Add("TY  - BOOK\r\nAU  - One, Ann\r\nDA  - 2003/01/02/\r\nx\r\nER  - \r\n")
+	f.Fuzz(func(t *testing.T, data string) { drain(t, NewRISReader(strings.NewReader(data)), len(data)) })
 }

@@ -98,7 +98,7 @@ func (e Entry) ended(fields map[string][][]byte) Entry {
 				continue
 			}
 			used[tag] = true
-			if s.key == "author" {
+			if s.key == "author" && len(text) <= maxAuthor {
 				text = risNames(fields[tag])
 			}
 			set(s.key, text)

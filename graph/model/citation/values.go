@@ -128,9 +128,6 @@ func languageOf(text string) string {
 	return text
 }
 
-// and separates the names of a list of BibTeX.
-var and = regexp.MustCompile(`(?i)^\s+and\s+`)
-
 // splitTop splits a text where match finds a separator outside braces. match returns its length, or 0.
 func splitTop(text string, match func(string) int) (parts []string) {
 	depth, start := 0, 0
@@ -153,17 +150,24 @@ func splitTop(text string, match func(string) int) (parts []string) {
 	return append(parts, text[start:])
 }
 
+// maxAuthor is the maximum number of bytes of names that are read. A stored author has at most as many.
+const maxAuthor = 4_000
+
 // namesOf returns the author of a list of names: "Last, First", "von Last, Jr, First", "First von Last" and {Institution}.
 func namesOf(list string) string {
+	if list = oneLine(list); len(list) > maxAuthor {
+		return unlatex(list)
+	}
 	var persons []author.Person
+	const and = " and "
 	separator := func(rest string) int {
-		if rest[0] != ' ' && rest[0] != '\n' && rest[0] != '\t' {
+		if len(rest) < len(and) || !strings.EqualFold(rest[:len(and)], and) {
 			return 0
 		}
-		return len(and.FindString(rest[:min(len(rest), 200)]))
+		return len(and)
 	}
 	comma := func(rest string) int { return strings.Count(rest[:1], ",") }
-	for _, name := range splitTop(strings.TrimSpace(list), separator) {
+	for _, name := range splitTop(list, separator) {
 		parts := splitTop(name, comma)
 		for i := range parts {
 			parts[i] = unlatex(parts[i])

@@ -65,16 +65,14 @@ func (r *Reader) until(end byte) (data []byte, isWhole bool, err error) {
 	}
 }
 
-// IsISO2709 reports whether a text begins with a record of ISO 2709. It returns the name of its character set.
+// IsISO2709 reports whether a text begins as ISO 2709 does, also if its first record is damaged: with digits, and with the
+// signs between fields and subfields, which no text has. It returns the name of the first record's character set.
 func IsISO2709(start []byte) (charset string, ok bool) {
 	start = bytes.TrimLeft(start, "\r\n ")
-	if len(start) < leaderBytes || number(start[:5]) < leaderBytes || number(start[12:17]) < leaderBytes || start[5] < ' ' || start[5] > '~' {
+	if len(start) < 5 || number(start[:5]) < 0 || bytes.IndexByte(start, endOfField) < 0 || bytes.IndexByte(start, delimiter) < 0 {
 		return "", false
 	}
-	if end := bytes.IndexByte(start, endOfField); end < 0 || (end-leaderBytes)%directoryEntry != 0 {
-		return "", false
-	}
-	if start[9] == 'a' {
+	if len(start) > 9 && start[9] == 'a' {
 		return "UTF-8", true
 	}
 	return "MARC-8", true

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -309,32 +310,70 @@ func TestTrimPunctuation(t *testing.T) {
 	}
 }
 
-// FuzzRead reads files in all formats: it does not panic, and ends.
-func FuzzRead(f *testing.F) {
+// drain reads all records. It fails if the reader does not end.
+func drain(t *testing.T, r reader, size int) (records []Record) {
+	t.Helper()
+	for range size + 2 {
+		record, err := r.Next()
+		if _, ok := errors.AsType[*RecordError](err); ok {
+			continue
+		}
+		if err != nil {
+			return records
+		}
+		record.Values()
+		records = append(records, record)
+	}
+	t.Fatal("no end")
+	return nil
+}
+
+func FuzzISO2709(f *testing.F) {
+	for _, b := range books() {
+		record := iso2709(FromBook(b, &model.Genre{Name: "R&D"}, &model.Category{Name: "Works"}))
+		f.Add(record)
+		f.Add(bytes.Replace(record, []byte("m a22"), []byte("m  22"), 1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		IsISO2709(data)
+		drain(t, NewReader(bytes.NewReader(data)), len(data))
+		if len(data) > 5 && data[len(data)-1] == endOfRecord { // of the right length
+			drain(t, NewReader(io.MultiReader(strings.NewReader(fmt.Sprintf("%05d", len(data))), bytes.NewReader(data[5:]))), len(data))
+		}
+	})
+}
+
+func FuzzMARC8(f *testing.F) {
+	f.Add([]byte("Dvo\xE9r\xE2ak \xEBt\xECs\x1B)!E\x88"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if text, err := decodeMARC8(data); err == nil && !utf8.ValidString(text) {
+			t.Errorf("%q", text)
+		}
+	})
+}
+
+// FuzzXML: a record that was read is the same after it is written.
+func FuzzXML(f *testing.F) {
 	golden, err := os.ReadFile("testdata/books.marcxml")
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, b := range books() {
-		r := FromBook(b, &model.Genre{Name: "R&D"}, &model.Category{Name: "Works"})
-		f.Add(iso2709(r))
-		f.Add(bytes.Replace(iso2709(r), []byte("m a22"), []byte("m  22"), 1))
-		f.Add([]byte(mrk(r)))
-	}
 	f.Add(golden)
+	f.Add([]byte(`<record><leader>x</leader><datafield tag="245" ind1="0"><subfield code="a">A</subfield></datafield></record>`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, r := range []reader{NewReader(bytes.NewReader(data)), NewXMLReader(bytes.NewReader(data)), NewTextReader(bytes.NewReader(data))} {
-			for range len(data) + 1 {
-				record, err := r.Next()
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if _, ok := errors.AsType[*RecordError](err); err != nil && !ok {
-					break
-				}
-				record.Values()
+		for _, record := range drain(t, NewXMLReader(bytes.NewReader(data)), len(data)) {
+			again := drain(t, NewXMLReader(bytes.NewReader(AppendXML(nil, record))), len(data))
+			if diff := cmp.Diff([]Record{record}, again); diff != "" {
+				t.Error(diff)
 			}
 		}
-		IsISO2709(data)
 	})
+}
+
+func FuzzText(f *testing.F) {
+	for _, b := range books() {
+		f.Add([]byte(mrk(FromBook(b, &model.Genre{Name: "R&D"}, &model.Category{Name: "Works"}))))
+	}
+	f.Add([]byte("=LDR  x\n=245  00$aDvo{caron}r{acute}ak{lcub}\n\n=LDR  y"))
+	f.Fuzz(func(t *testing.T, data []byte) { drain(t, NewTextReader(bytes.NewReader(data)), len(data)) })
 }

@@ -109,31 +109,31 @@ func (r Record) control(tag string, from, to int) string {
 
 // title returns the title with its remainder after a colon, and its number and part.
 func (v *values) title() string {
-	var title string
-	for _, f := range v.tagged("245") {
+	var parts []string
+	fields := v.tagged("245")
+	for _, f := range fields[:min(len(fields), 1)] { // it is not repeatable
 		for i := range f.Subfields {
 			s := &f.Subfields[i]
-			if strings.IndexByte("abnp", s.Code) < 0 || title != "" && s.Code == 'a' || strings.TrimSpace(s.Text) == "" {
+			text := strings.TrimSpace(s.Text)
+			if strings.IndexByte("abnp", s.Code) < 0 || len(parts) > 0 && s.Code == 'a' || text == "" {
 				continue
 			}
 			v.used[s] = true
-			if text := strings.TrimSpace(s.Text); title == "" {
-				title = text
-			} else if before := TrimPunctuation(title); s.Code == 'b' && (strings.HasSuffix(title, ":") || before == title && !strings.HasSuffix(title, "=")) {
-				title = before + ": " + text
-			} else {
-				title += " " + text
+			if last := len(parts) - 1; last >= 0 && s.Code == 'b' {
+				before := TrimPunctuation(parts[last])
+				if strings.HasSuffix(parts[last], ":") || before == parts[last] {
+					parts[last] = before + ":"
+				}
 			}
+			parts = append(parts, text)
 		}
-		break // it is not repeatable
 	}
-	return TrimPunctuation(title)
+	return TrimPunctuation(strings.Join(parts, " "))
 }
 
 // author returns the names of the authors. It returns the statement of responsibility if it has the same persons, because
 // our own records have the author there as it is stored, or if there are no names.
 func (v *values) author() string {
-	var persons []author.Person
 	isMain := func(f DataField) bool { return f.Tag == "100" || f.Tag == "110" || f.Tag == "111" }
 	isFurther := func(f DataField) bool {
 		return (f.Tag == "700" || f.Tag == "710" || f.Tag == "711") && f.text('t') == ""
@@ -143,12 +143,20 @@ func (v *values) author() string {
 		heads = v.fields(isFurther)
 	}
 	slices.SortStableFunc(heads, func(a, b DataField) int { return int(a.Tag[0]) - int(b.Tag[0]) }) // the main one first
+	var texts []string
 	for _, f := range heads {
 		codes := "abc"
 		if f.Tag[1:] == "00" && f.Indicators[0] == '0' {
 			codes = "ab" // Elizabeth II, without Queen of Great Britain
 		}
-		if text := strings.Join(v.take(f, codes), " "); f.Tag[1:] == "00" {
+		texts = append(texts, strings.Join(v.take(f, codes), " "))
+	}
+	if all := strings.Join(texts, "; "); len(all) > maxAuthor {
+		return all
+	}
+	var persons []author.Person
+	for i, text := range texts {
+		if heads[i].Tag[1:] == "00" {
 			persons = append(persons, author.Parse(author.ReadMARC(text))...)
 		} else if text != "" {
 			persons = append(persons, author.Person{Literal: TrimPunctuation(text), Institution: true})
@@ -159,7 +167,7 @@ func (v *values) author() string {
 		joined = author.Join(persons)
 	}
 	said := v.tagged("245")
-	if len(said) > 0 && len(said[0].text('c')) <= maxStatement {
+	if len(said) > 0 && len(said[0].text('c')) <= maxAuthor {
 		c := TrimPunctuation(strings.TrimSpace(said[0].text('c')))
 		spaced := withSpaces(c)
 		for _, text := range []string{strings.TrimSuffix(c, "."), c, strings.TrimSuffix(spaced, "."), spaced} {
@@ -172,8 +180,8 @@ func (v *values) author() string {
 	return joined
 }
 
-// maxStatement is the maximum number of bytes of a statement that is compared with the names: as many as a stored author has.
-const maxStatement = 4_000
+// maxAuthor is the maximum number of bytes of names that are read. A stored author has at most as many.
+const maxAuthor = 4_000
 
 // tightInitials matches initials without a space between them.
 var tightInitials = regexp.MustCompile(`(^|\PL)(\pL\.)(\pL\.)`)

@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"library-catalogue/graph/model"
 )
 
 // Namespace is the namespace of MARCXML.
@@ -22,6 +24,11 @@ const (
 func WriteXML(w io.Writer, r Record) error {
 	_, err := w.Write(AppendXML(nil, r))
 	return err
+}
+
+// AppendBook appends the record of a book as WriteXML writes it.
+func AppendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
+	return AppendXML(dst, FromBook(b, g, c))
 }
 
 // AppendXML appends a record as WriteXML writes it.

@@ -1,0 +1,145 @@
+package importer
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shelf returns the books of a file with the fields of libraries, or the reason of a bad row.
+func shelf(t *testing.T, f *File) (books []string) {
+	t.Helper()
+	rows, err := f.First(t.Context(), 100)
+	must(t, err)
+	for _, row := range rows {
+		if len(row.Problems) > 0 {
+			books = append(books, row.Error())
+			continue
+		}
+		var texts []string
+		for _, field := range []string{"name", "author", "published_at", "pages", "price", "genre", "category", "isbn", "publisher", "language", "shelf_mark", "description"} {
+			texts = append(texts, row.Value(field))
+		}
+		books = append(books, strings.Join(texts, "|"))
+	}
+	return books
+}
+
+// TestLibraries reads files of library programs, with all fields of libraries.
+func TestLibraries(t *testing.T) {
+	t.Parallel()
+	defaults := map[string]string{"price": "0", "genre": "Unsorted", "category": "Books", "pages": "1", "published_at": "1900-01-01"}
+	koha := []string{
+		"Über den Fluß: Erzählungen aus Brontë's Zeit|Łucja Müller|1982-01-01|276|12.00|Rivers|Books|9783518373903|Suhrkamp|de|833.914 MUE|Erste Fassung.",
+		"The red river|Jane Austen and Bob Two|2019-01-01|320|0|Novels|Books|9780192834409|Oxford University Press|en|823.7 AUS|",
+	}
+	const csv = "CSV in UTF-8, delimited by commas"
+	const kohaUnused = "040$a 040$c 041$h 100$d 100$e 245$c 260$a 264$a 264$c 300$b 300$c " +
+		"650$v 700$a 700$e 852$a 852$b 942$2 942$c 952$0 952$1 952$2 952$4 952$6 952$7 952$9 952$a 952$b 952$c 952$d 952$g 952$o 952$p 952$v 952$y"
+	for file, want := range map[string]struct {
+		kind   string
+		books  []string
+		unused string // names, or * for any
+	}{
+		"koha.mrc":     {"MARC (ISO 2709) in MARC-8", koha, kohaUnused},
+		"koha.marcxml": {"MARCXML in UTF-8", koha, kohaUnused},
+		"librarything.mrk": {"MARCMaker text in UTF-8", []string{
+			"Dune|Frank Herbert|1990-01-01|535|0|Unsorted|Books|9780441172719|Ace|en|77|",
+		}, "653$a"},
+		"zotero.bib": {"BibTeX in UTF-8", []string{
+			"Dune|Frank Herbert|1965-08-01|1|0|Science fiction, Ecology|Books|9780441172719|Chilton|en||",
+			`The Cyberiad: Fables for the Cybernetic Age|Stanisław Lem, Jan van der Berg|2002-12-16|295|0|Unsorted|Books|9780156027595|Harvest \& Co|en||Fables for the cybernetic age – 50% off.`,
+		}, "address file shorttitle translator"},
+		"zotero.ris": {"RIS in UTF-8", []string{
+			"Dune|Frank Herbert|1965-08-01|412|0|Science fiction; Ecology|Books|9780441172719|Chilton|en|PS3558.E63|",
+			"The Cyberiad|Stanisław Lem|2002-12-16|295|0|Unsorted|Books|9780156027595|Harvest|en||Fables for the cybernetic age.",
+		}, "A4 CY"},
+		"goodreads.csv": {csv, []string{
+			"Dune (Dune, #1)|Frank Herbert|1965-01-01|658|0|Unsorted|Books|9780593099322|Ace|||",
+			"Emma|Jane Austen|2003-01-01|474|0|Unsorted|Books||Penguin Books|||",
+			"The Cyberiad|Stanisław Lem|1965-01-01|295|0|Unsorted|Books|9780156027595|Harvest|||",
+		}, "*"},
+		"zotero.csv": {csv, []string{
+			"Dune|Frank Herbert|1965-01-01|412|0|Science fiction|Books|9780441172719|Chilton|en||",
+			"The Cyberiad|Stanisław Lem|2002-12-16|295|0|Unsorted|Books||Harvest|||Fables for the cybernetic age.",
+		}, "*"},
+		"librarything.tsv": {"CSV in UTF-16, delimited by tabs", []string{
+			"Dune|Frank Herbert|1990-01-01|535 |7.99|Fiction|Books|9780441172719|Ace|en||Dune by Frank Herbert (1990)",
+			"Die unendliche Geschichte|Michael Ende|1979-01-01|428|0|Unsorted|Books||Thienemann|de||",
+			"Momo|Michael Ende|1973-01-01|304 |12.50|Kinderbuch|Books||Thienemann|||",
+		}, "*"},
+		"calibre-catalog.csv": {csv, []string{ // of calibredb catalog
+			"Die unendliche Geschichte|Michael Ende|1979-09-02T00:00:00+00:00|1|0|Fantasy|Books|9783522176842|Thienemann|de||Ein Buch.\n",
+			"Emma & {Co}|Jane Austen & Ursula K. Le Guin|1900-01-01|1|0|Unsorted|Books|9780192834409|Oxford University Press|en||",
+		}, "*"},
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile("testdata/programs/" + file)
+			must(t, err)
+			f, err := surveyOf(t, data, Options{Defaults: defaults, LastYear: 2027})
+			must(t, err)
+			if f.Kind() != want.kind || want.unused != "*" && strings.Join(f.Unused(), " ") != want.unused || f.IsPlain() {
+				t.Errorf("%s; unused: %s", f.Kind(), strings.Join(f.Unused(), " "))
+			}
+			if diff := cmp.Diff(want.books, shelf(t, f)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestDamagedRecords: a bad record is named as its file counts, and the others are read.
+func TestDamagedRecords(t *testing.T) {
+	t.Parallel()
+	koha, err := os.ReadFile("testdata/programs/koha.mrc")
+	must(t, err)
+	defaults := map[string]string{"price": "0", "genre": "Unsorted", "category": "Books", "pages": "1", "published_at": "1900-01-01", "author": "Nobody"}
+	end := strings.IndexByte(string(koha), '\x1d') + 1
+	for name, test := range map[string]struct{ data, want string }{
+		"ISO 2709": {"00099nam\x1d" + string(koha[:end]) + "00100nam\x1d", "record 1: The record has 9 bytes, too few for a leader.||||record 3: The record has 9 bytes, too few for a leader."},
+		"BibTeX":   {"@book{a,title={A}}\n@book{b,\ntitle={B\n@book{c,title={C}}", "||row 2 (line 2): The entry is not closed: a brace or a quote is missing.||"},
+		"RIS":      {"TY  - BOOK\nTI  - A\nER  - \nTY  - BOOK\nTI  - \xff\nER  - \nTY  - BOOK\nTI  - C\nPY  - soon\nER  - \n", "||row 2 (line 4): The record is not UTF-8.||"},
+	} {
+		f, err := surveyOf(t, []byte(test.data), Options{Defaults: defaults, Encoding: map[bool]string{true: "UTF-8"}[name == "RIS"]})
+		must(t, err)
+		var bad []string
+		for _, book := range shelf(t, f) {
+			if strings.Count(book, "|") > 5 {
+				book = ""
+			}
+			bad = append(bad, book)
+		}
+		if got := strings.Join(bad, "||"); got != test.want || f.Rows != 3 {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+	if _, err := surveyOf(t, koha, Options{Encoding: "Windows-1252"}); err == nil || !strings.Contains(err.Error(), "leave it out") {
+		t.Error(err)
+	}
+}
+
+// TestPublication: a column with this name is the publisher or the date, as its cells say.
+func TestPublication(t *testing.T) {
+	t.Parallel()
+	defaults := map[string]string{"price": "0", "genre": "Unsorted", "category": "Books", "pages": "1"}
+	f, err := surveyOf(t, []byte("Title,Author,Publication\nA,Ann One,1990\nB,Bob Two,1991\nC,Cid Three,2001\n"), Options{Defaults: defaults})
+	must(t, err)
+	if got := shelf(t, f)[0]; got != "A|Ann One|1990-01-01|1|0|Unsorted|Books|||||" {
+		t.Error(got)
+	}
+}
+
+// TestUnusedFields: the report of a file of a library program names the fields that are not used, even if nothing had to be
+// detected.
+func TestUnusedFields(t *testing.T) {
+	t.Parallel()
+	f, err := surveyOf(t, []byte("@book{a, title={A}, author={{Plato}}, date={2001-02-03}, pagetotal={3}, series={S}}\n"), Options{
+		Defaults: map[string]string{"price": "0", "genre": "Unsorted", "category": "Books"}})
+	must(t, err)
+	if f.IsPlain() || strings.Join(f.Unused(), " ") != "series" {
+		t.Error(f.IsPlain(), f.Unused())
+	}
+}
