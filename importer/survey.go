@@ -305,7 +305,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 					used[part] = true
 				}
 			}
-			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && slices.Contains(fillable, field) {
+			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && (slices.Contains(fillable, field) || field == published) {
 				f.holes[field]++
 			}
 			f.readings[field].survey(row, text)
