@@ -136,8 +136,12 @@ func (r *Row) addFutureYear() {
 // Value returns the value of a field in the catalogue's notation.
 func (r *Row) Value(field string) string { return r.form[field].Written() }
 
-// drop marks a duplicate row as skipped or bad.
+// drop marks a duplicate row as skipped, as another book, or as bad.
 func (f *File) drop(row *Row, d duplicate) {
+	if f.options.Duplicates == DuplicatesKeep {
+		row.form[model.Apart] = model.Text("true")
+		return
+	}
 	if row.Skipped = f.options.Duplicates != DuplicatesReject; !row.Skipped {
 		other := fmt.Sprintf("Row %d", d.other)
 		if f.IsSpreadsheet() {

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,8 +70,8 @@ const (
 	maxKeys = 1000
 )
 
-// Survey reads a file to its end and decides how its rows are read. The error is Questions if options can decide;
-// the returned file then has what is known.
+// Survey reads a file to its end and decides how its rows are read. The error is Questions if options can decide, the one that
+// holds back most rows first; the returned file then has what is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = value.DatesAuto
@@ -145,6 +146,13 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err != nil || len(questions) == 0 {
 		return f, err
 	}
+	held := func(q *Question) int {
+		if q.Option == "dates" || q.Option == "duplicates" {
+			return q.Rows
+		}
+		return f.Rows + 1 // all that have the column
+	}
+	slices.SortStableFunc(questions, func(a, b *Question) int { return cmp.Compare(held(b), held(a)) })
 	return f, questions
 }
 

@@ -42,11 +42,15 @@ type ImportBookInput struct {
 	CreateBookInput
 	Genre    string // name
 	Category string // name; empty if absent
+	Apart    bool   // it is another book than one with its name and author, unless all values are equal
 }
+
+// Apart is the name in a Form of ImportBookInput.Apart, which no column has.
+const Apart = "\x00apart"
 
 // ImportBook returns the input of an imported book.
 func (f Form) ImportBook() ImportBookInput {
-	in := ImportBookInput{CreateBookInput: f.CreateBook()}
+	in := ImportBookInput{CreateBookInput: f.CreateBook(), Apart: !f[Apart].Missing()}
 	in.Genre = requiredField(f, &in.Problems, "genre", readText)
 	if !f["category"].Missing() {
 		in.Category = requiredField(f, &in.Problems, "category", readText)

@@ -329,7 +329,7 @@ class BookImport extends HTMLElement {
       choose('format', 'Format', [['csv', 'CSV'], ['json', 'JSON'], ['xlsx', 'Spreadsheet']]),
       choose('dates', 'Dates', [['dmy', 'Day first'], ['mdy', 'Month first'], ['iso', 'Year first']]),
       choose('decimal', '85.000 in prices', [['comma', 'Is 85000'], ['point', 'Is 85']]),
-      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['reject', 'Skip the book']])),
+      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['keep', 'Keep all'], ['reject', 'Skip the book']])),
       element('p', { className: 'buttons' }, element('button', { className: 'button', formNoValidate: true }, 'Read again'))); // also without answers
     box.dataset.reading = '';
     return box;
@@ -354,7 +354,7 @@ class BookImport extends HTMLElement {
       }
       set(work.defaults, field, kind === 'value' && value);
       if (kind === 'column' && value) work.columns[field] = value;
-      else if (kind === 'none' && field !== 'category' && this.optional.includes(field)) work.columns[field] = '';
+      else if (kind === 'none' && this.optional.includes(field)) work.columns[field] = '';
       else if (!work.state.columns.some((column) => column.field === field && column.column)) delete work.columns[field];
     }
   }
