@@ -148,7 +148,7 @@ func (f *File) FirstAnswers(questions Questions) (choices []Choice) {
 		}
 	}
 	for _, field := range f.Unfilled() {
-		choices = append(choices, Choice{"default", field + "=" + StandIn(field)})
+		choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
 	}
 	return choices
 }
@@ -171,22 +171,9 @@ func (f *File) columnChoices(q *Question) (choices []Choice) {
 				choices = append(choices, Choice{"map", field + "="}) // the named column does not exist
 			}
 			if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // those follow
-				choices = append(choices, Choice{"default", field + "=" + StandIn(field)})
+				choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
 			}
 		}
 	}
 	return choices
-}
-
-// StandIn returns a default for a field without a column.
-func StandIn(field string) string {
-	switch model.ImportField(field).Kind {
-	case model.KindDate:
-		return "1900-01-01"
-	case model.KindCents:
-		return "0"
-	case model.KindInt:
-		return "1"
-	}
-	return "Unknown"
 }

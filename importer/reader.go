@@ -103,8 +103,11 @@ func (r *Reader) Next() (*Row, error) {
 	}
 	row.form = make(model.Form, len(model.ImportFields))
 	for _, field := range model.ImportFields {
-		v, _ := r.file.value(&row.record, field)
-		plain, layout := r.file.readings[field].read(v.Written())
+		v, column := r.file.value(&row.record, field)
+		plain, layout := v.Written(), ""
+		if column >= 0 || !r.file.isText(field) {
+			plain, layout = r.file.readings[field].read(plain)
+		}
 		isNumber := model.ImportField(field).Kind == model.KindText && r.file.isJSON() && v.Written() != "" // the title 1984
 		if layout != "" || isNumber {
 			v = model.Text(plain)

@@ -166,7 +166,7 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 	}
 	for _, q := range questions {
 		for _, field := range q.Fields {
-			f.options.Defaults[field] = StandIn(field)
+			f.options.Defaults[field] = model.ImportField(field).StandIn()
 		}
 	}
 	return f.findDuplicates(ctx, keys)
@@ -228,6 +228,11 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 		v = model.Text(text)
 	}
 	return v, column
+}
+
+// isText reports whether a field is a text without a syntax, whose default is stored as it is given.
+func (f *File) isText(field string) bool {
+	return model.ImportField(field).Kind == model.KindText && model.ImportField(field).Syntax == nil
 }
 
 func (f *File) cell(r *source.Record, column int) model.Value {
@@ -316,7 +321,9 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && (slices.Contains(fillable, field) || field == published) {
 				f.holes[field]++
 			}
-			f.readings[field].survey(row, text)
+			if column >= 0 || !f.isText(field) {
+				f.readings[field].survey(row, text)
+			}
 			keys.value(field, strings.TrimSpace(text))
 		}
 		keys.add(f.Rows)

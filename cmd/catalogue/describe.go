@@ -29,7 +29,7 @@ func describeFile(f *importer.File) string {
 				fmt.Fprintf(&b, "; %s is left out (%s; %s)", importer.Printable(form.Text), form.Layout, form.Where())
 				continue
 			}
-			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), form.Value, form.Layout, importer.CountRows(form.Cells))
+			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), importer.Printable(form.Value), form.Layout, importer.CountRows(form.Cells))
 		}
 		b.WriteByte('\n')
 	}

@@ -36,6 +36,19 @@ func keys(fields []FieldInfo) (keys []string) {
 // ImportField returns the field of a key in ImportFields. A file may omit nullable fields.
 func ImportField(key string) *FieldInfo { return &fileFields[slices.Index(ImportFields, key)] }
 
+// StandIn returns a value that a list may give to all books for which it has none.
+func (f *FieldInfo) StandIn() string {
+	switch f.Kind {
+	case KindDate:
+		return "1900-01-01"
+	case KindCents:
+		return "0"
+	case KindInt:
+		return "1"
+	}
+	return "Unknown"
+}
+
 // ImportBookInput is a book of a file, with the names of its genre and category in place of
 // GenreID.
 type ImportBookInput struct {

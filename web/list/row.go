@@ -14,7 +14,21 @@ type row struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
 	Version, Pages                                int
 	Genre                                         view.Named
+	ShelfMark                                     string // "" if there is none
 	search                                        string // words to mark
+}
+
+// showMarks leaves the shelf marks of books that another one of the list equals in name and author, which only they tell apart.
+func showMarks(books []*row) {
+	count := map[[2]string]int{}
+	for _, b := range books {
+		count[[2]string{b.Name, b.Author}]++
+	}
+	for _, b := range books {
+		if count[[2]string{b.Name, b.Author}] < 2 {
+			b.ShelfMark = ""
+		}
+	}
 }
 
 // Cloth returns the CSS classes of the binding's colour.

@@ -42,7 +42,8 @@ class BookImport extends HTMLElement {
     const fields = this.dataset.fields.split(';').map((field) => field.split(':'));
     this.words = Object.fromEntries(fields); // by field
     this.encodings = this.dataset.encodings.split(';');
-    this.optional = fields.filter(([, , optional]) => optional).map(([field]) => field);
+    this.standIns = Object.fromEntries(fields.map(([field, , standIn]) => [field, standIn])); // suggested for books without a value
+    this.optional = fields.filter(([, , , optional]) => optional).map(([field]) => field);
     this.fields = Object.keys(this.words);
     this.result = this.querySelector('[data-result]');
     this.input = this.querySelector('input[type=file]');
@@ -226,13 +227,14 @@ class BookImport extends HTMLElement {
     const box = element('fieldset', { className: 'note warn' }, element('legend', {}, empty ? `${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}` : `${found ? `The column ${found} is empty. ` : ''}Which column is ${word}?`));
     box.dataset.field = field;
     if (field === 'category') box.append(element('p', { className: 'hint' }, 'New genres need a category.'));
+    else if (field !== 'name' && !this.optional.includes(field)) box.append(element('p', { className: 'hint' }, `The catalogue stores no book without ${word}. One value serves all that lack it, and you can correct it later.`));
     for (const { column, first } of candidates.filter((candidate) => candidate.field === field)) {
       box.append(radio(name, `column=${column}`, [element('strong', { dir: 'auto' }, column), ...first.length ? [': ', element('bdi', {}, first.join('; '))] : []]));
     }
     if (empty) box.append(radio(name, 'none', empty === 1 ? 'Leave it out' : 'Leave them out', { checked: !work.defaults[field] }));
     else box.append(this.choiceRow(name, 'column', box.querySelector('label') ? 'Another column' : 'A column', this.columnSelect(state, field, 'Choose a column')));
     if (field !== 'name') {
-      box.append(this.choiceRow(name, 'value', { 0: 'A value for all', 1: 'A value for it' }[empty] ?? 'A value for them', element('input', { ariaLabel: `${word} of ${empty ? 'these rows' : 'all books'}`, value: work.defaults[field] ?? '' })));
+      box.append(this.choiceRow(name, 'value', { 0: 'A value for all', 1: 'A value for it' }[empty] ?? 'A value for them', element('input', { ariaLabel: `${word} of ${empty ? 'these rows' : 'all books'}`, value: work.defaults[field] ?? this.standIns[field] })));
       if (work.defaults[field]) box.lastChild.querySelector('[type=radio]').checked = true;
     }
     if (this.optional.includes(field)) box.append(radio(name, 'none', field === 'category' ? 'None: the genres exist already' : 'Do not import'));
