@@ -151,7 +151,7 @@ class BookForm extends HTMLElement {
     const { values, problems } = await this.meant(this.fields);
     for (const name of others) if (values[name]) this.form.elements[name].value = values[name];
     this.changed();
-    return Object.entries(problems).map(([field, message]) => ({ field, message }));
+    return Object.entries(problems).map(([field, message]) => ({ field, message, isUnread: others.includes(field) }));
   }
 
   // offer offers the author with the given names first, if the family name stands first.
@@ -179,8 +179,8 @@ class BookForm extends HTMLElement {
     for (const button of buttons) button.disabled = true;
     try {
       const names = this.form.elements.genreId.value === 'new' ? [...this.fields, 'newGenre', 'newCategory'] : this.fields;
-      const unread = choice ? [] : await this.read(names);
-      const wrong = [...unread, ...names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message)];
+      const read = choice ? [] : await this.read(names);
+      const wrong = [...read.filter(({ isUnread }) => isUnread), ...names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message), ...read]; // the first of a field counts
       if (wrong.length) return this.refuse(wrong);
       const data = this.id_ ? await this.update(choice) : await this.create();
       if (!data) return;
