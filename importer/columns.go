@@ -206,6 +206,9 @@ func (c *chooser) guess() {
 	if isGuessed(author) {
 		c.joinNumbered(folded, used)
 	}
+	if of := c.found[author]; isGuessed(author) && len(of) > 0 && of[0] < joined && strings.HasPrefix(folded[of[0]], author) {
+		add(folded, author, []string{"editor", "editors"}, false) // in Spanish that is a publisher, and an author is an autor
+	}
 	for _, field := range guessed {
 		for _, names := range [][]string{folded, last} {
 			if c.found[field] == nil || field == genre { // a price paid is no list price

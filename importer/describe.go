@@ -92,12 +92,26 @@ func (f *File) Columns() (columns []Column) {
 			}
 		}
 		for _, form := range f.readings[field].sortedForms() {
-			form.Value, _ = f.readings[field].read(form.Text)
+			if form.Value, _ = f.readings[field].read(form.Text); form.Value == "" {
+				form.Places = nil
+				for _, row := range form.rows {
+					form.Places = append(form.Places, f.place(row))
+				}
+			}
 			c.Forms = append(c.Forms, *form)
 		}
 		columns = append(columns, c)
 	}
 	return columns
+}
+
+// Where returns the number of cells, and the places of the first, of a form that is left out: "3 rows: line 2, line 5 and 1 more".
+func (form *Form) Where() string {
+	text := fmt.Sprintf("%s: %s", CountRows(form.Cells), strings.Join(form.Places, ", "))
+	if more := form.Cells - len(form.Places); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Unused returns the names of the columns without a field.

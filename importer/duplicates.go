@@ -20,6 +20,7 @@ const (
 	DuplicatesAsk    = "ask" // refuse the file; the same as ""
 	DuplicatesLast   = "last"
 	DuplicatesFirst  = "first"
+	DuplicatesKeep   = "keep"   // all, as different books
 	DuplicatesReject = "reject" // none
 )
 
@@ -152,6 +153,8 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *keys) (*Question, e
 				f.dropped = append(f.dropped, duplicate{r.row, last})
 			case f.options.Duplicates == DuplicatesFirst && r.row != first:
 				f.dropped = append(f.dropped, duplicate{r.row, first})
+			case f.options.Duplicates == DuplicatesKeep && r.row != first:
+				f.dropped = append(f.dropped, duplicate{r.row, first})
 			case f.options.Duplicates == DuplicatesReject && r.row == first:
 				f.dropped = append(f.dropped, duplicate{first, other})
 			case f.options.Duplicates == DuplicatesReject:
@@ -217,9 +220,10 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 	if len(conflicts) == 1 {
 		has = "book has"
 	}
-	q := &Question{Option: "duplicates", Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
+	q := &Question{Option: "duplicates", Rows: len(conflicts), Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
 		{"", DuplicatesLast, "imports the last of the rows", "Use the last row"},
 		{"", DuplicatesFirst, "imports the first", "Use the first row"},
+		{"", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
 		{"", DuplicatesReject, "imports none", "Skip these books"},
 	}}
 	for _, c := range shown {

@@ -47,13 +47,13 @@ func TestForeignFiles(t *testing.T) {
 		"the first of two headers is not meant": {
 			header + strings.Replace(header, "name", "title", 1) + "A,1" + rest, Options{HeaderRow: 2}, "A||1|2000-01-01|X|1.00|G|"},
 		"rejected rows of a file with other options": {
-			"row,reason,column,value,mend,Werk,Pages,Date,Author,Price,Genre\n3,,,,,A,1" + rest,
+			"Row,Problem,Column,Found,How to fix it,Werk,Pages,Date,Author,Price,Genre\n3,,,,,A,1" + rest,
 			Options{HeaderRow: 3, Delimiter: ';', Columns: map[string]string{"name": "Werk"}}, "A||1|2000-01-01|X|1.00|G|"},
 		"rejected rows of a JSON file": {
-			"row,reason,column,value,mend,json\n3,,,,,\"{\"\"name\"\":\"\"A\"\",\"\"pages\"\":1,\"\"published_at\"\":\"\"2000-01-01\"\",\"\"author\"\":\"\"X\"\",\"\"price\"\":1,\"\"genre\"\":\"\"G\"\"}\"\n",
+			"Row,Problem,Column,Found,How to fix it,json\n3,,,,,\"{\"\"name\"\":\"\"A\"\",\"\"pages\"\":1,\"\"published_at\"\":\"\"2000-01-01\"\",\"\"author\"\":\"\"X\"\",\"\"price\"\":1,\"\"genre\"\":\"\"G\"\"}\"\n",
 			Options{Format: source.FormatJSON}, "A||1|2000-01-01|X|1.00|G|"},
 		"rejected rows of a spreadsheet": {
-			"row,reason,column,value,mend," + header + "3,,,,,A,1" + rest, Options{Format: source.FormatXLSX}, "A||1|2000-01-01|X|1.00|G|"},
+			"Row,Problem,Column,Found,How to fix it," + header + "3,,,,,A,1" + rest, Options{Format: source.FormatXLSX}, "A||1|2000-01-01|X|1.00|G|"},
 		"no such line":         {header + "A,1" + rest, Options{HeaderRow: 9}, "the file has no line 9 for its header"},
 		"a header row of JSON": {`{"name":"A"}`, Options{HeaderRow: 2}, "the header row option applies to CSV and spreadsheets only, and the file is JSON Lines in UTF-8"},
 

@@ -189,7 +189,7 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	if err != nil {
 		return err
 	}
-	if q := file.categoryQuestion(result); q != nil && im.Rows() == 0 {
+	if q := file.categoryQuestion(result, im.Preview != nil); q != nil && im.Rows() == 0 {
 		return Questions{q}
 	}
 	for _, rejected := range result.Rejected {

@@ -90,3 +90,18 @@ func TestKindsOfValues(t *testing.T) {
 		"numbered authors": {[]byte("Titulli;Autori 1;Autori 2;Viti;Faqe;Çmimi;Zhanri\nA;Ana Bo;Cy Do;1999;10;5;N\nB;Ed Fo;;2000;11;6;N\n"), []string{"A | Ana Bo; Cy Do | 10 | 1999-01-01 | 5.00 | N", "B | Ed Fo | 11 | 2000-01-01 | 6.00 | N"}, ""},
 	})
 }
+
+// TestDefaultsAreTexts stores the default of a text as it is given, also with commas.
+func TestDefaultsAreTexts(t *testing.T) {
+	t.Parallel()
+	o := Options{Defaults: map[string]string{"genre": "Crime, Thriller", "category": "Fiction; Adults", "author": "Ilf, Petrov"}}
+	f, err := surveyOf(t, []byte("Title,Author,Year,Pages,Price,Genre\nA,\"Roe, Ann\",2000,10,1,\"Poetry, Nature\"\nB,,2000,10,1,\n"), o)
+	must(t, err)
+	rows, err := f.First(t.Context(), 2)
+	must(t, err)
+	for i, want := range []string{"Ann Roe|Poetry|Fiction; Adults", "Ilf, Petrov|Crime, Thriller|Fiction; Adults"} {
+		if got := rows[i].Value("author") + "|" + rows[i].Value("genre") + "|" + rows[i].Value("category"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

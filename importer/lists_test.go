@@ -16,6 +16,8 @@ import (
 	"github.com/xuri/excelize/v2"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
+
+	"library-catalogue/graph/model"
 )
 
 // list is a list of books as people have them, in testdata/lists, and what is right: a line for each row with name,
@@ -112,7 +114,7 @@ func importList(t *testing.T, data []byte) (rows []string, asked string) {
 			}
 			_, fields := f.Gaps() // the report's command
 			for _, field := range fields {
-				values["default"] = append(values["default"], field+"="+StandIn(field))
+				values["default"] = append(values["default"], field+"="+model.ImportField(field).StandIn())
 			}
 			continue
 		}

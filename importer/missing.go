@@ -58,7 +58,9 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	if len(absent) > 0 {
 		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
 	}
-	for _, field := range f.Unfilled() {
+	unfilled := f.Unfilled()
+	slices.SortStableFunc(unfilled, func(a, b string) int { return cmp.Compare(f.held(b), f.held(a)) })
+	for _, field := range unfilled {
 		if !slices.Contains(q.Fields, field) {
 			q.Fields = append(q.Fields, field)
 		}
@@ -72,6 +74,14 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	}
 	q.Text = strings.Join(texts, ". ")
 	return q
+}
+
+// held returns the number of rows that lack a value of a field. A category without a column may be lacking in all.
+func (f *File) held(field string) int {
+	if f.columns[field] == nil {
+		return f.Rows
+	}
+	return f.holes[field]
 }
 
 // address returns the name by which options name a column: #3 for one without a name of its own, and for one that a shell or

@@ -17,7 +17,7 @@ var (
 	Formats        = []string{"auto", "csv", "json", "jsonl", "xlsx"}
 	DateOrders     = []string{value.DatesAuto, value.DatesISO, value.DatesMDY, value.DatesDMY}
 	Decimals       = []string{"auto", decimalComma, decimalPoint}
-	DuplicateRules = []string{DuplicatesAsk, DuplicatesLast, DuplicatesFirst, DuplicatesReject}
+	DuplicateRules = []string{DuplicatesAsk, DuplicatesLast, DuplicatesFirst, DuplicatesKeep, DuplicatesReject}
 )
 
 // Values of Decimals.

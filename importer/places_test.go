@@ -89,7 +89,7 @@ func TestTies(t *testing.T) {
 	if diff := cmp.Diff(want, columns("name,pages,published_at,author,genre,A,B,C,D\nN,1,2000,X Y,G,1.50,3.50,5.50,7.50\nM,2,2001,X Z,G,2.50,4.50,6.50,8.50\n")); diff != "" {
 		t.Error(diff)
 	}
-	if found := columns("row,reason,column,value,mend,name,pages,published_at,author,price\n1,Bad.,pages,x,Write it.,N,1,2000,X,1\n"); found != nil {
+	if found := columns("Row,Problem,Column,Found,How to fix it,name,pages,published_at,author,price\n1,Bad.,pages,x,Write it.,N,1,2000,X,1\n"); found != nil {
 		t.Error(found)
 	}
 }

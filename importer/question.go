@@ -14,6 +14,7 @@ type Questions []*Question
 
 // Question is what one option decides.
 type Question struct {
+	Rows     int      // for dates and duplicates: that it holds back
 	Option   string   // that decides: encoding, map, dates, decimal, no_header or duplicates
 	Text     string   // a sentence without its end
 	Examples []string // lines about rows of the file
@@ -57,7 +58,7 @@ func (q Questions) Error() string {
 // dateQuestion returns the question about the order of day and month in a column.
 func dateQuestion(column string, s *value.DateSurvey, lastYear int, place func(int) string) *Question {
 	if s.MDY.Cells > 0 {
-		return &Question{Option: "dates",
+		return &Question{Option: "dates", Rows: s.MDY.Cells + s.DMY.Cells,
 			Text: fmt.Sprintf("the column %s mixes two orders: %s (%s) must be month, day, year, as in %s, and %s (%s) must be day, month, year, as in %s",
 				Printable(column), Printable(s.MDY.Text), place(s.MDY.Row), CountRows(s.MDY.Cells), Printable(s.DMY.Text), place(s.DMY.Row), CountRows(s.DMY.Cells)),
 			Answers: []Answer{
@@ -68,7 +69,7 @@ func dateQuestion(column string, s *value.DateSurvey, lastYear int, place func(i
 	}
 	mdy, _, _ := value.ParseDate(s.Either.Text, value.DatesMDY, lastYear)
 	dmy, _, _ := value.ParseDate(s.Either.Text, value.DatesDMY, lastYear)
-	return &Question{Option: "dates",
+	return &Question{Option: "dates", Rows: s.Either.Cells,
 		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Either.Text), place(s.Either.Row)),
 		Answers: []Answer{
 			{"", value.DatesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
@@ -106,18 +107,28 @@ func (f *File) encodingQuestion() *Question {
 // maxEncodings is the maximum number of encodings in a question.
 const maxEncodings = 4
 
-// categoryQuestion returns the question about the category of new genres, if nothing was stored because it is missing.
-func (f *File) categoryQuestion(result *model.ImportResult) *Question {
+// categoryQuestion returns the question about the category of new genres, if nothing was stored because it is missing, or if a
+// dry run shows that at least half of the rows lack it. Options that leave the category out answer it.
+func (f *File) categoryQuestion(result *model.ImportResult, isDryRun bool) *Question {
 	_, hasDefault := f.options.Defaults[category]
-	if hasDefault || f.columns[category] != nil || result.Created+result.Updated+result.Unchanged > 0 {
+	_, isAnswered := f.options.Columns[category]
+	stored := result.Created + result.Updated + result.Unchanged
+	if hasDefault || isAnswered || f.columns[category] != nil || stored > 0 && !isDryRun {
 		return nil
 	}
+	lack := 0
 	for _, row := range result.Rejected {
 		if len(row.Problems) == 1 && row.Problems[0].Field == category {
-			return &Question{Option: "map", Fields: f.Unfilled(), Text: "the genres are new, and the file has no column for their category"}
+			lack++
 		}
 	}
-	return nil
+	switch {
+	case lack == 0 || stored > lack:
+		return nil
+	case stored > 0:
+		return &Question{Option: "map", Fields: f.Unfilled(), Text: fmt.Sprintf("%s have a new genre, and the file has no column for its category", CountRows(lack))}
+	}
+	return &Question{Option: "map", Fields: f.Unfilled(), Text: "the genres are new, and the file has no column for their category"}
 }
 
 // Choice is an option with a value.
@@ -137,7 +148,7 @@ func (f *File) FirstAnswers(questions Questions) (choices []Choice) {
 		}
 	}
 	for _, field := range f.Unfilled() {
-		choices = append(choices, Choice{"default", field + "=" + StandIn(field)})
+		choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
 	}
 	return choices
 }
@@ -161,22 +172,9 @@ func (f *File) columnChoices(q *Question) (choices []Choice) {
 				choices = append(choices, Choice{"map", field + "="}) // the named column does not exist, or has lists
 			}
 			if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // those follow
-				choices = append(choices, Choice{"default", field + "=" + StandIn(field)})
+				choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
 			}
 		}
 	}
 	return choices
-}
-
-// StandIn returns a default for a field without a column.
-func StandIn(field string) string {
-	switch model.ImportField(field).Kind {
-	case model.KindDate:
-		return "1900-01-01"
-	case model.KindCents:
-		return "0"
-	case model.KindInt:
-		return "1"
-	}
-	return "Unknown"
 }

@@ -106,8 +106,11 @@ func (r *Reader) Next() (*Row, error) {
 	}
 	row.form = make(model.Form, len(model.ImportFields))
 	for _, field := range model.ImportFields {
-		v, _ := r.file.value(&row.record, field)
-		plain, layout := r.file.readings[field].read(v.Written())
+		v, column := r.file.value(&row.record, field)
+		plain, layout := v.Written(), ""
+		if column >= 0 || !r.file.isText(field) {
+			plain, layout = r.file.readings[field].read(plain)
+		}
 		isNumber := model.ImportField(field).Kind == model.KindText && r.file.isJSON() && v.Written() != "" // the title 1984
 		if layout != "" || isNumber {
 			v = model.Text(plain)
@@ -139,8 +142,12 @@ func (r *Row) addFutureYear() {
 // Value returns the value of a field in the catalogue's notation.
 func (r *Row) Value(field string) string { return r.form[field].Written() }
 
-// drop marks a duplicate row as skipped or bad.
+// drop marks a duplicate row as skipped, as another book, or as bad.
 func (f *File) drop(row *Row, d duplicate) {
+	if f.options.Duplicates == DuplicatesKeep {
+		row.form[model.Apart] = model.Text("true")
+		return
+	}
 	if row.Skipped = f.options.Duplicates != DuplicatesReject; !row.Skipped {
 		other := fmt.Sprintf("Row %d", d.other)
 		if f.IsSpreadsheet() {

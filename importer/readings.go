@@ -51,7 +51,9 @@ type Form struct {
 	Text   string // the first cell
 	Value  string // the first cell in the catalogue's notation
 	Cells  int
-	place  int // position of the first cell among those of all forms
+	Places []string // of the first cells, if these are left out
+	rows   []int    // what File.place takes
+	place  int      // position of the first cell among those of all forms
 }
 
 // survey adds a cell to the statistics for decide. row is what File.place takes.
@@ -86,7 +88,7 @@ func (r *reading) survey(row int, text string) {
 			r.hasDates = true
 		}
 		if layout != "" {
-			r.note(text, layout, 1)
+			r.note(text, layout, 1, row)
 			return
 		}
 	}
@@ -118,7 +120,7 @@ func (r *reading) decide(column string, place func(int) string) (q *Question) {
 	byPlace := func(a, b *Form) int { return cmp.Compare(a.place, b.place) }
 	for _, f := range slices.SortedFunc(maps.Values(surveyed), byPlace) {
 		if _, layout := r.read(f.Text); layout != "" {
-			r.note(f.Text, layout, f.Cells)
+			r.note(f.Text, layout, f.Cells, f.rows...)
 		}
 	}
 	for text, cells := range r.tags.All() {
@@ -220,15 +222,22 @@ func (r *reading) canonical(text string) (plain, layout string) {
 	return "", "no valid " + r.syntax.Noun
 }
 
-// note counts cells of a layout, and keeps the first.
-func (r *reading) note(text, layout string, cells int) {
+// maxPlaces is the maximum number of rows that a Form names.
+const maxPlaces = 10
+
+// note counts cells of a layout, and keeps the first and the first rows.
+func (r *reading) note(text, layout string, cells int, rows ...int) {
 	if r.forms == nil {
 		r.forms = map[string]*Form{}
 	}
 	if r.forms[layout] == nil {
 		r.forms[layout] = &Form{Layout: layout, Text: text, place: len(r.forms)}
 	}
-	r.forms[layout].Cells += cells
+	form := r.forms[layout]
+	form.Cells += cells
+	if len(form.rows) < maxPlaces {
+		form.rows = append(form.rows, rows...)
+	}
 }
 
 // sortedForms returns the forms, most frequent first.

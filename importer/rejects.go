@@ -3,12 +3,15 @@ package importer
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+
+	"library-catalogue/graph/model"
 )
 
-// rejectColumns precede the columns of a bad row. Several problems are separate lines in their cells.
-var rejectColumns = []string{"row", "reason", "column", "value", "mend"}
+// rejectColumns precede the columns of a bad row, in the words of the page. Several problems are separate lines in their cells.
+var rejectColumns = []string{"Row", "Problem", "Column", "Found", "How to fix it"}
 
 // RejectsWriter writes the bad rows of a file as CSV.
 type RejectsWriter struct {
@@ -16,8 +19,11 @@ type RejectsWriter struct {
 	out *csv.Writer
 }
 
-// NewRejectsWriter returns a writer that has written the header.
+// NewRejectsWriter returns a writer that has written a byte order mark, because spreadsheets expect it, and the header.
 func NewRejectsWriter(of *File, out io.Writer) (*RejectsWriter, error) {
+	if _, err := io.WriteString(out, "\uFEFF"); err != nil {
+		return nil, err
+	}
 	w := &RejectsWriter{of, csv.NewWriter(out)}
 	return w, w.out.Write(append(rejectColumns[:len(rejectColumns):len(rejectColumns)], of.rejectedHeader()...))
 }
@@ -26,6 +32,9 @@ func NewRejectsWriter(of *File, out io.Writer) (*RejectsWriter, error) {
 func (w *RejectsWriter) Add(bad *Row) error {
 	var reasons, columns, values, mends []string
 	for _, p := range bad.Problems {
+		if slices.Contains(model.ImportFields, p.Column) && !slices.Contains(w.of.Header, p.Column) {
+			p.Column = model.ImportField(p.Column).Label
+		}
 		reasons, columns, values, mends = append(reasons, p.Message), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
 	}
 	number := bad.Number

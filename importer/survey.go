@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,8 +70,8 @@ const (
 	maxKeys = 1000
 )
 
-// Survey reads a file to its end and decides how its rows are read. The error is Questions if options can decide;
-// the returned file then has what is known.
+// Survey reads a file to its end and decides how its rows are read. The error is Questions if options can decide, the one that
+// holds back most rows first; the returned file then has what is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = value.DatesAuto
@@ -146,6 +147,13 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err != nil || len(questions) == 0 {
 		return f, err
 	}
+	held := func(q *Question) int {
+		if q.Option == "dates" || q.Option == "duplicates" {
+			return q.Rows
+		}
+		return f.Rows + 1 // all that have the column
+	}
+	slices.SortStableFunc(questions, func(a, b *Question) int { return cmp.Compare(held(b), held(a)) })
 	return f, questions
 }
 
@@ -159,7 +167,7 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 	}
 	for _, q := range questions {
 		for _, field := range q.Fields {
-			f.options.Defaults[field] = StandIn(field)
+			f.options.Defaults[field] = model.ImportField(field).StandIn()
 		}
 	}
 	return f.findDuplicates(ctx, keys)
@@ -221,6 +229,11 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 		v = model.Text(text)
 	}
 	return v, column
+}
+
+// isText reports whether a field is a text without a syntax, whose default is stored as it is given.
+func (f *File) isText(field string) bool {
+	return model.ImportField(field).Kind == model.KindText && model.ImportField(field).Syntax == nil
 }
 
 func (f *File) cell(r *source.Record, column int) model.Value {
@@ -306,10 +319,12 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 					used[part] = true
 				}
 			}
-			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && slices.Contains(fillable, field) {
+			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && (slices.Contains(fillable, field) || field == published) {
 				f.holes[field]++
 			}
-			f.readings[field].survey(row, text)
+			if column >= 0 || !f.isText(field) {
+				f.readings[field].survey(row, text)
+			}
 			keys.value(field, strings.TrimSpace(text))
 		}
 		keys.add(f.Rows)

@@ -168,7 +168,15 @@ func (b *importBatch) change(book, after *model.Book) {
 func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookInput, problems model.FieldErrors) error {
 	row, key := in.Row(), b.keys[index]
 	var before *model.Book
-	if met := model.MeetAgain(row, key, b.books[key.Name]); len(met) > 0 {
+	met := model.MeetAgain(row, key, b.books[key.Name])
+	if in.Apart {
+		met = slices.DeleteFunc(met, func(book *model.Book) bool {
+			like := *row
+			like.GenreID = book.GenreID
+			return !like.SameContent(book)
+		})
+	}
+	if len(met) > 0 {
 		if before = met[0]; len(met) > 1 && len(problems) == 0 {
 			problems = model.FieldErrors{{Field: "isbn", Message: model.AmbiguousBook(len(met))}}
 		}
@@ -194,7 +202,7 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	in.Fill(after)
 	after.GenreID = genre
 	switch {
-	case before == nil && b.preview.created(key):
+	case before == nil && !in.Apart && b.preview.created(key):
 		b.result.Unchanged++
 	case before == nil:
 		b.result.Created++

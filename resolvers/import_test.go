@@ -168,6 +168,25 @@ func TestImportOfTheSameBookTwice(t *testing.T) {
 	})
 }
 
+// TestImportOfDifferentBooks creates a book beside one of its name and author, and meets it again by its values.
+func TestImportOfDifferentBooks(t *testing.T) {
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
+		rows := bookRows("Emma|-|474|2000-01-01|Jane Austen|1|Novel|Fiction", "Emma|-|500|2010-01-01|Jane Austen|2|Novel|Fiction")
+		rows[1][model.Apart] = model.Text("true")
+		for _, want := range []model.ImportResult{{Created: 2}, {Unchanged: 2}} {
+			for _, importBooks := range []func(context.Context, []model.Form) (*model.ImportResult, error){catalogue.PreviewImport(), catalogue.ImportBooks} {
+				got, err := importBooks(ctx, rows)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(&want, got); diff != "" {
+					t.Error(diff)
+				}
+			}
+		}
+	})
+}
+
 // TestImportOfAKeyStoredTwice: no rule keeps two books from having the same name
 // and author. An import does not guess which one a row means.
 func TestImportOfAKeyStoredTwice(t *testing.T) {

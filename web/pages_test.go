@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"html"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -129,6 +131,19 @@ func TestPageOfOneRequest(t *testing.T) {
 	servertest.Must(t, json.Unmarshal(w.Body.Bytes(), &read))
 	if diff := cmp.Diff(map[string]string{"publishedAt": "1957", "pages": "127"}, read.Values); diff != "" || len(read.Problems) != 1 || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%s %v %v", diff, read.Problems, w.Header())
+	}
+	for query, want := range map[string]string{
+		"author=Ende,+Michael":                    `[] map[author:Michael Ende]`,
+		"author=Ann+One,+Bob+Two":                 `[] map[]`,
+		"author=Kurt+Vonnegut,+Jr.":               `[] map[]`,
+		"isbn=12&pages=0&language=qq+qq&price=x":  `[isbn language pages price] map[]`,
+		"isbn=9780439023481&pages=12&language=en": `[] map[]`,
+	} {
+		var read struct{ Problems, Offers map[string]string }
+		servertest.Must(t, json.Unmarshal(c.Do(http.MethodGet, "/books/values?"+query, "", "Authorization:").Body.Bytes(), &read))
+		if got := fmt.Sprint(slices.Sorted(maps.Keys(read.Problems)), read.Offers); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
 	}
 	for from, to := range map[string]string{
 		"/?from=&to=&q=+stars++":             "/?q=stars",

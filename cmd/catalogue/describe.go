@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
+	"io"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -25,7 +25,11 @@ func describeFile(f *importer.File) string {
 			fmt.Fprintf(&b, " (default: %s)", importer.Printable(c.Default))
 		}
 		for _, form := range c.Forms {
-			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), cmp.Or(form.Value, "left out"), form.Layout, importer.CountRows(form.Cells))
+			if form.Value == "" {
+				fmt.Fprintf(&b, "; %s is left out (%s; %s)", importer.Printable(form.Text), form.Layout, form.Where())
+				continue
+			}
+			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), importer.Printable(form.Value), form.Layout, importer.CountRows(form.Cells))
 		}
 		b.WriteByte('\n')
 	}
@@ -33,6 +37,17 @@ func describeFile(f *importer.File) string {
 		fmt.Fprintf(&b, "  %-12s %s\n", "not used:", importer.List(unused))
 	}
 	return b.String()
+}
+
+// printLeftOut prints the values that an import has not stored.
+func printLeftOut(out io.Writer, f *importer.File) {
+	for _, c := range f.Columns() {
+		for _, form := range c.Forms {
+			if form.Value == "" {
+				fmt.Fprintf(out, "%s left out of %s (%s, such as %s)\n", c.Field, form.Where(), form.Layout, importer.Printable(form.Text))
+			}
+		}
+	}
 }
 
 // describeRow describes how a row is read, or its faults, in a line.

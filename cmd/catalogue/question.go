@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/importer"
 )
 
@@ -68,7 +69,7 @@ func (c *importCmd) adviseDefaults(out io.Writer, file *importer.File, args []st
 	}
 	args = slices.Clone(args)
 	for _, field := range fields {
-		args = append(args, "--default", field+"="+importer.StandIn(field))
+		args = append(args, "--default", field+"="+model.ImportField(field).StandIn())
 	}
 	if c.Rejects != "" && !c.Force {
 		args = append(args, "--force")

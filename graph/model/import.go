@@ -36,17 +36,34 @@ func keys(fields []FieldInfo) (keys []string) {
 // ImportField returns the field of a key in ImportFields. A file may omit nullable fields.
 func ImportField(key string) *FieldInfo { return &fileFields[slices.Index(ImportFields, key)] }
 
+// StandIn returns a value that a list may give to all books for which it has none.
+func (f *FieldInfo) StandIn() string {
+	switch f.Kind {
+	case KindDate:
+		return "1900-01-01"
+	case KindCents:
+		return "0"
+	case KindInt:
+		return "1"
+	}
+	return "Unknown"
+}
+
 // ImportBookInput is a book of a file, with the names of its genre and category in place of
 // GenreID.
 type ImportBookInput struct {
 	CreateBookInput
 	Genre    string // name
 	Category string // name; empty if absent
+	Apart    bool   // it is another book than one with its name and author, unless all values are equal
 }
+
+// Apart is the name in a Form of ImportBookInput.Apart, which no column has.
+const Apart = "\x00apart"
 
 // ImportBook returns the input of an imported book.
 func (f Form) ImportBook() ImportBookInput {
-	in := ImportBookInput{CreateBookInput: f.CreateBook()}
+	in := ImportBookInput{CreateBookInput: f.CreateBook(), Apart: !f[Apart].Missing()}
 	in.Genre = requiredField(f, &in.Problems, "genre", readText)
 	if !f["category"].Missing() {
 		in.Category = requiredField(f, &in.Problems, "category", readText)

@@ -150,7 +150,7 @@ func TestImportOutcomes(t *testing.T) {
 	for _, test := range []struct{ query, file, status, message, question string }{
 		{"", either, "question", "can be read in two ways", "dates mdy dmy"},
 		{"dates=dmy", either, "done", "The file is imported.", ""},
-		{"", twice, "question", "1 book has several rows with different values", "duplicates last first reject"},
+		{"", twice, "question", "1 book has several rows with different values", "duplicates last first keep reject"},
 		{"duplicates=last&dry_run=1", twice, "done", "Nothing was stored", ""},
 		{"", "Werk;num_pages;date;author;price;genre\n", "question", "The header has no column name. It has: Werk", "map"},
 		{"map=name%3DWerk", "Werk;num_pages;date;author;price;genre\n", "done", "", ""},
@@ -188,7 +188,7 @@ func TestImportOutcomes(t *testing.T) {
 	}
 	for _, test := range []struct{ file, want string }{
 		{either, "The column publication date can be read in two ways, as 3/4/2005 (line 2). [] [] Month first: 2005-03-04, Day first: 2005-04-03"},
-		{twice, "1 book has several rows with different values. [Line 2 and line 3: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Skip these books"},
+		{twice, "1 book has several rows with different values. [Line 2 and line 3: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Keep all: they are different books, Skip these books"},
 		{"Title,pages,date,author\n", "The header has no column price, genre. It has: Title, pages, date, author. [] [price genre category] "},
 	} {
 		q := sendFile(t, c, "dry_run=true", test.file).Question

@@ -54,10 +54,11 @@ type columnView struct {
 
 // formView is a form in which cells are written, with its first one.
 type formView struct {
-	Layout string `json:"layout"`
-	Text   string `json:"text"`
-	Value  string `json:"value"`
-	Rows   int    `json:"rows"`
+	Layout string   `json:"layout"`
+	Text   string   `json:"text"`
+	Value  string   `json:"value"`
+	Rows   int      `json:"rows"`
+	Places []string `json:"places"` // of the first rows, if the values are left out
 }
 
 type rowView struct {
@@ -121,7 +122,7 @@ func (v *view) describe(file *importer.File) {
 	for _, c := range file.Columns() {
 		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty, []formView{}}
 		for _, form := range c.Forms {
-			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells})
+			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells, append([]string{}, form.Places...)})
 		}
 		v.Columns = append(v.Columns, column)
 	}

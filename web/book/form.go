@@ -3,8 +3,10 @@ package book
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/author"
 	"library-catalogue/graph/model/isbn"
 	"library-catalogue/web/view"
 )
@@ -59,12 +61,15 @@ func (p Pages) New(r *http.Request) (*view.Page, error) {
 	return &view.Page{Name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: data}, nil
 }
 
-// Values responds with the values of fields in the query in the catalogue's notation, or with what to write instead.
+// Values responds with the values of fields in the query in the catalogue's notation, or with what to write instead. Its offers
+// are other forms of valid values: "Michael Ende" of "Ende, Michael".
 func (p Pages) Values(w http.ResponseWriter, r *http.Request) {
 	response := struct {
 		Values   map[string]string `json:"values"`
 		Problems map[string]string `json:"problems"`
-	}{map[string]string{}, map[string]string{}}
+		Offers   map[string]string `json:"offers"`
+	}{map[string]string{}, map[string]string{}, map[string]string{}}
+	form := model.Form{}
 	for _, f := range model.BookFields {
 		text := r.URL.Query().Get(f.Name)
 		if text == "" || !f.Writable {
@@ -74,7 +79,19 @@ func (p Pages) Values(w http.ResponseWriter, r *http.Request) {
 			response.Problems[f.Name] = problem
 		} else {
 			response.Values[f.Name] = view.KnownDate(plain)
+			form[f.Key] = model.Text(plain)
 		}
+	}
+	book := form.CreateBook()
+	invalid := book.Validate()
+	for _, f := range model.BookFields {
+		i := slices.IndexFunc(invalid, func(e model.FieldError) bool { return e.Field == f.Key })
+		if _, isGiven := form[f.Key]; isGiven && i >= 0 {
+			response.Problems[f.Name] = invalid[i].Message
+		}
+	}
+	if turned, ok := author.Turned(r.URL.Query().Get("author")); ok {
+		response.Offers["author"] = turned
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

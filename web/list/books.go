@@ -102,6 +102,7 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 		Average: books.Aggregate.Price.Avg,
 		Years:   yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
 	}
+	showMarks(books.Nodes)
 	for _, b := range data.Books {
 		b.search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
 		data.Shelf = append(data.Shelf, spineOf(b))

@@ -12,10 +12,24 @@ import (
 // row is a book of the list.
 type row struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
-	ISBN, ShelfMark                               string // of printed books
+	ISBN                                          string // of printed books
 	Version, Pages                                int
 	Genre                                         view.Named
+	ShelfMark                                     string // "" if there is none, or if it is not shown
 	search                                        string // words to mark
+}
+
+// showMarks leaves the shelf marks of books that another one of the list equals in name and author, which only they tell apart.
+func showMarks(books []*row) {
+	count := map[[2]string]int{}
+	for _, b := range books {
+		count[[2]string{b.Name, b.Author}]++
+	}
+	for _, b := range books {
+		if count[[2]string{b.Name, b.Author}] < 2 {
+			b.ShelfMark = ""
+		}
+	}
 }
 
 // Cloth returns the CSS classes of the binding's colour.

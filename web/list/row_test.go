@@ -1,6 +1,9 @@
 package list
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestHits marks the words that a search found, in the form that the text has.
 func TestHits(t *testing.T) {
@@ -25,5 +28,19 @@ func TestHits(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s in %s: %s, want %s", c.search, c.text, got, c.want)
 		}
+	}
+}
+
+// TestShowMarks tells copies of a book apart, and no other books.
+func TestShowMarks(t *testing.T) {
+	t.Parallel()
+	books := []*row{{Name: "Emma", Author: "A", ShelfMark: "E 1"}, {Name: "Emma", Author: "B", ShelfMark: "E 2"}, {Name: "Emma", Author: "A", ShelfMark: "E 3"}, {Name: "Emma", Author: "A"}}
+	showMarks(books)
+	var marks []string
+	for _, b := range books {
+		marks = append(marks, b.ShelfMark)
+	}
+	if want := []string{"E 1", "", "E 3", ""}; !slices.Equal(marks, want) {
+		t.Errorf("%q", marks)
 	}
 }

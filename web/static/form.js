@@ -44,6 +44,7 @@ class BookForm extends HTMLElement {
       this.save();
     });
     this.form.addEventListener('input', () => this.changed());
+    this.form.elements.author.addEventListener('change', () => this.offer().catch(() => {})); // the author is valid as it is
     this.form.querySelector('[data-cancel]').addEventListener('click', () => this.forget());
     onLeave(() => !this.dirty() || this.done || confirm('Leave this form? Your changes are kept in this tab.'));
     addEventListener('beforeunload', this.warn);
@@ -130,17 +131,46 @@ class BookForm extends HTMLElement {
     return checks[dataset.kind]?.(text, dataset) ?? '';
   }
 
-  // read replaces dates and numbers in other notations by those of the catalogue, and returns what cannot be read.
-  async read() {
-    const isOther = ({ name, value, dataset }) => dataset.kind && value.trim() && checks[dataset.kind](value.trim(), { min: 0, max: Infinity });
-    const others = this.fields.map((name) => this.form.elements[name]).filter(isOther);
-    if (!others.length) return [];
-    const response = await fetch(`/books/values?${new URLSearchParams(others.map(({ name, value }) => [name, value.trim()]))}`);
+  // meant returns what the server makes of the values of fields: values in the catalogue's notation, problems and offers.
+  async meant(names) {
+    const values = names.map((name) => [name, this.form.elements[name].value.trim()]).filter(([name, text]) => text && name !== 'description'); // it may be too long for an address
+    const response = await fetch(`/books/values?${new URLSearchParams(values)}`);
     if (!response.ok) throw new Error();
-    const { values, problems } = await response.json();
-    for (const [name, value] of Object.entries(values)) this.form.elements[name].value = value;
+    return response.json();
+  }
+
+  // read replaces dates and numbers in other notations by those of the catalogue, and returns what cannot be read. It asks the
+  // server about all fields if one is wrong, so that all problems show at once.
+  async read(names) {
+    const isOther = (name) => {
+      const { value, dataset } = this.form.elements[name];
+      return dataset.kind && value.trim() && checks[dataset.kind](value.trim(), { min: 0, max: Infinity });
+    };
+    const others = this.fields.filter(isOther);
+    if (!others.length && !names.some((name) => this.problem(name))) return [];
+    const { values, problems } = await this.meant(this.fields);
+    for (const name of others) if (values[name]) this.form.elements[name].value = values[name];
     this.changed();
-    return Object.entries(problems).map(([field, message]) => ({ field, message }));
+    return Object.entries(problems).map(([field, message]) => ({ field, message, isUnread: others.includes(field) }));
+  }
+
+  // offer offers the author with the given names first, if the family name stands first.
+  async offer() {
+    const input = this.form.elements.author, place = input.closest('.field');
+    const { offers } = input.value.includes(',') ? await this.meant(['author']) : {};
+    place.querySelector('.offer')?.remove();
+    if (!offers?.author) return;
+    const use = document.createElement('button');
+    use.type = 'button';
+    use.className = 'text-button offer';
+    use.textContent = `Write “${offers.author}”`;
+    use.onclick = () => {
+      input.value = offers.author;
+      use.remove();
+      input.focus();
+      this.changed();
+    };
+    place.append(use);
   }
 
   async save(choice) {
@@ -148,9 +178,9 @@ class BookForm extends HTMLElement {
     const buttons = this.form.querySelectorAll('.buttons button');
     for (const button of buttons) button.disabled = true;
     try {
-      const unread = choice ? [] : await this.read();
       const names = this.form.elements.genreId.value === 'new' ? [...this.fields, 'newGenre', 'newCategory'] : this.fields;
-      const wrong = [...unread, ...names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message)];
+      const read = choice ? [] : await this.read(names);
+      const wrong = [...read.filter(({ isUnread }) => isUnread), ...names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message), ...read]; // the first of a field counts
       if (wrong.length) return this.refuse(wrong);
       const data = this.id_ ? await this.update(choice) : await this.create();
       if (!data) return;

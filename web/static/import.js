@@ -20,6 +20,9 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 // radio returns a labelled radio button. name is that of its group.
 const radio = (name, value, text, properties = {}) => element('label', { className: 'choice' }, element('input', { type: 'radio', name, value, required: true, ...properties }), element('span', {}, ...[text].flat()));
 
+// leftOut says in which rows the values of a form are not imported.
+const leftOut = ({ text, rows, places }) => `${text} is left out (${places.join(', ')}${rows > places.length ? ` and ${number(rows - places.length)} more` : ''})`;
+
 const options = (list, selected) => list.map(([value, text]) => element('option', { value, selected: value === selected }, text));
 
 // controls returns the controls of a choice or of a row in the table; two columns are joined by a plus sign.
@@ -39,7 +42,8 @@ class BookImport extends HTMLElement {
     const fields = this.dataset.fields.split(';').map((field) => field.split(':'));
     this.words = Object.fromEntries(fields); // by field
     this.encodings = this.dataset.encodings.split(';');
-    this.optional = fields.filter(([, , optional]) => optional).map(([field]) => field);
+    this.standIns = Object.fromEntries(fields.map(([field, , standIn]) => [field, standIn])); // suggested for books without a value
+    this.optional = fields.filter(([, , , optional]) => optional).map(([field]) => field);
     this.fields = Object.keys(this.words);
     this.result = this.querySelector('[data-result]');
     this.input = this.querySelector('input[type=file]');
@@ -174,6 +178,8 @@ class BookImport extends HTMLElement {
     } else if (done && !state.dry_run) {
       parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: '/' }, 'See the books')));
     }
+    const missing = state.columns.flatMap(({ field, forms }) => forms.filter(({ value }) => !value).map((form) => `${this.words[field]}: ${leftOut(form)}`));
+    if (done && !state.dry_run && missing.length) parts.push(element('h2', {}, 'Values left out'), element('ul', {}, ...missing.map((text) => element('li', { dir: 'auto' }, text))));
     if (state.rejects.first.length) parts.push(this.rejects(state));
     if (state.dry_run) parts.push(this.form(state));
     if (state.dry_run && state.first_rows.length) parts.push(this.firstRows(state));
@@ -221,13 +227,14 @@ class BookImport extends HTMLElement {
     const box = element('fieldset', { className: 'note warn' }, element('legend', {}, empty ? `${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}` : `${found ? `The column ${found} is empty. ` : ''}Which column is ${word}?`));
     box.dataset.field = field;
     if (field === 'category') box.append(element('p', { className: 'hint' }, 'New genres need a category.'));
+    else if (field !== 'name' && !this.optional.includes(field)) box.append(element('p', { className: 'hint' }, `The catalogue stores no book without ${word}. One value serves all that lack it, and you can correct it later.`));
     for (const { column, first } of candidates.filter((candidate) => candidate.field === field)) {
       box.append(radio(name, `column=${column}`, [element('strong', { dir: 'auto' }, column), ...first.length ? [': ', element('bdi', {}, first.join('; '))] : []]));
     }
     if (empty) box.append(radio(name, 'none', empty === 1 ? 'Leave it out' : 'Leave them out', { checked: !work.defaults[field] }));
     else box.append(this.choiceRow(name, 'column', box.querySelector('label') ? 'Another column' : 'A column', this.columnSelect(state, field, 'Choose a column')));
     if (field !== 'name') {
-      box.append(this.choiceRow(name, 'value', { 0: 'A value for all', 1: 'A value for it' }[empty] ?? 'A value for them', element('input', { ariaLabel: `${word} of ${empty ? 'these rows' : 'all books'}`, value: work.defaults[field] ?? '' })));
+      box.append(this.choiceRow(name, 'value', { 0: 'A value for all', 1: 'A value for it' }[empty] ?? 'A value for them', element('input', { ariaLabel: `${word} of ${empty ? 'these rows' : 'all books'}`, value: work.defaults[field] ?? this.standIns[field] })));
       if (work.defaults[field]) box.lastChild.querySelector('[type=radio]').checked = true;
     }
     if (this.optional.includes(field)) box.append(radio(name, 'none', field === 'category' ? 'None: the genres exist already' : 'Do not import'));
@@ -304,7 +311,7 @@ class BookImport extends HTMLElement {
       select.dataset.found = chosen;
       select.dataset.field = field;
       const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${(known(value) || 'left out')} (${count(rows, 'row')})`)];
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map((form) => form.value ? `${form.text} is ${known(form.value)} (${count(form.rows, 'row')})` : leftOut(form))];
       if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
       return [word, select, value, reading.join('; ')];
     });
@@ -324,7 +331,7 @@ class BookImport extends HTMLElement {
       choose('format', 'Format', [['csv', 'CSV'], ['json', 'JSON'], ['xlsx', 'Spreadsheet']]),
       choose('dates', 'Dates', [['dmy', 'Day first'], ['mdy', 'Month first'], ['iso', 'Year first']]),
       choose('decimal', '85.000 in prices', [['comma', 'Is 85000'], ['point', 'Is 85']]),
-      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['reject', 'Skip the book']])),
+      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['keep', 'Keep all'], ['reject', 'Skip the book']])),
       element('p', { className: 'buttons' }, element('button', { className: 'button', formNoValidate: true }, 'Read again'))); // also without answers
     box.dataset.reading = '';
     return box;
@@ -349,7 +356,7 @@ class BookImport extends HTMLElement {
       }
       set(work.defaults, field, kind === 'value' && value);
       if (kind === 'column' && value) work.columns[field] = value;
-      else if (kind === 'none' && field !== 'category' && this.optional.includes(field)) work.columns[field] = '';
+      else if (kind === 'none' && this.optional.includes(field)) work.columns[field] = '';
       else if (!work.state.columns.some((column) => column.field === field && column.column)) delete work.columns[field];
     }
   }

@@ -56,6 +56,18 @@ func joined(texts ...string) string {
 // Parse returns the persons in the author of a book. It returns nil for a text without a name.
 func Parse(text string) []Person { return read(text, plain).persons }
 
+// Turned returns the name of a person with the given names first if a text is one name with the family name first: "Michael
+// Ende" of "Ende, Michael".
+func Turned(text string) (name string, ok bool) {
+	persons := Parse(text)
+	if len(persons) != 1 || persons[0].Family == "" || !strings.ContainsAny(text, commas) {
+		return "", false
+	}
+	p := persons[0]
+	isFirst := strings.HasPrefix(text, p.Family) || p.Particle != "" && strings.HasPrefix(text, p.Particle+" ")
+	return p.String(), isFirst
+}
+
 // Join returns the names as one text, which Parse reads as the same names: "Ann One, Bob Two". The separator is a
 // semicolon where a comma would be read in another way: "Plato; Aristotle".
 func Join(persons []Person) string {
