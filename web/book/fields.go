@@ -105,10 +105,17 @@ func (f bookField) Format() string { return inputs[f.Kind].format }
 
 // Hint returns the hint above the input.
 func (f bookField) Hint() string {
-	if f.Name == "author" {
-		return "Separate authors with commas."
+	if hint, ok := hints[f.Name]; ok {
+		return hint
 	}
 	return inputs[f.Kind].hint
+}
+
+// hints has the hints of texts.
+var hints = map[string]string{
+	"author":   "Separate authors with commas.",
+	"isbn":     "10 or 13 digits",
+	"language": "German or de",
 }
 
 // maxNotation is the maximum length of a date or a number in other notations: 31 December 1999.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -142,4 +143,30 @@ func TestAddAnother(t *testing.T) {
 		until(`location.pathname === "/books/new" && document.querySelector("#name").value === "" && document.activeElement.id === "name"`),
 		until(`document.querySelector("#live").textContent === "“Momo” was saved."`))
 	b.do("the second", fill("Jim Button", "8.88"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Jim Button"`))
+}
+
+// TestScan reads a barcode with the camera, where the browser can.
+func TestScan(t *testing.T) {
+	s := start(t)
+	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {isbn: "9783161484100"}}) { book { id } } }`)
+	b := openWith(t, s, chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-fake-ui-for-media-stream", true))
+	without := until(`document.documentElement.classList.contains("scripted") && !document.querySelector(".scan")`)
+	b.do("a browser that cannot", b.goTo("/"), without)
+	_, err := chromedp.Call(b.Context, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `globalThis.BarcodeDetector = class { detect = async () => [{rawValue: "4006381333931"}, {rawValue: "9783161484100"}] }`,
+	})
+	must(t, err)
+	b.do("a browser that can", b.goTo("/"), click(".scan"), untilAt("^/books/1$"))
+}
+
+// TestBookMet types an ISBN that a book has.
+func TestBookMet(t *testing.T) {
+	s := start(t)
+	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {isbn: "9783161484100"}}) { book { id } } }`)
+	b := open(t, s)
+	isbn := func(text string) step {
+		return chromedp.Steps(write("#isbn", text), run(`document.getElementById("isbn").dispatchEvent(new Event("change"))`))
+	}
+	b.do("another book", formAt(b, "/books/2/edit"), isbn("3-16-148410-X"), until(`document.querySelector(".met a")?.getAttribute("href") === "/books/1"`),
+		isbn("9780306406157"), until(`!document.querySelector(".met")`))
 }

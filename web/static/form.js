@@ -45,6 +45,7 @@ class BookForm extends HTMLElement {
     });
     this.form.addEventListener('input', () => this.changed());
     this.form.elements.author.addEventListener('change', () => this.offer().catch(() => {})); // the author is valid as it is
+    this.form.elements.isbn.addEventListener('change', () => this.meet().catch(() => {})); // saving tells what is wrong with it
     this.form.querySelector('[data-cancel]').addEventListener('click', () => this.forget());
     onLeave(() => !this.dirty() || this.done || confirm('Leave this form? Your changes are kept in this tab.'));
     addEventListener('beforeunload', this.warn);
@@ -171,6 +172,25 @@ class BookForm extends HTMLElement {
       this.changed();
     };
     place.append(use);
+  }
+
+  // meet names the other books that have the ISBN.
+  async meet() {
+    const input = this.form.elements.isbn, place = input.closest('.field'), isbn = input.value;
+    place.querySelector('.met')?.remove();
+    if (!isbn.trim()) return;
+    const { booksByIsbn } = await request('query Met($isbn: String!) { booksByIsbn(isbn: $isbn) { id name } }', { isbn });
+    const others = booksByIsbn.filter(({ id }) => id !== this.id_);
+    if (!others.length || input.value !== isbn) return;
+    const met = document.createElement('p');
+    met.className = 'hint met';
+    met.setAttribute('role', 'status');
+    met.append('You have this book: ');
+    others.slice(0, 3).forEach(({ id, name }, i) => {
+      const link = Object.assign(document.createElement('a'), { href: `/books/${id}`, textContent: name });
+      met.append(i ? ', ' : '', link);
+    });
+    place.append(met);
   }
 
   async save(choice) {

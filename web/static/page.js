@@ -47,6 +47,13 @@ search.addEventListener('keydown', (event) => {
   if (search.value) { search.value = ''; look(0); } else search.blur();
 });
 
+// Browsers of phones read barcodes.
+if ('BarcodeDetector' in globalThis && navigator.mediaDevices) {
+  const button = document.createElement('button');
+  Object.assign(button, { type: 'button', className: 'text-button scan', textContent: 'Scan', onclick: async () => (await import('./scan.js')).scan() });
+  search.form.append(button);
+}
+
 // A menu closes at a press elsewhere and at Escape.
 document.addEventListener('click', (event) => {
   for (const menu of document.querySelectorAll('.view[open]')) if (!menu.querySelector('summary').contains(event.target)) menu.open = false;
