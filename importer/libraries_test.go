@@ -103,8 +103,12 @@ func TestDamagedRecords(t *testing.T) {
 	end := strings.IndexByte(string(koha), '\x1d') + 1
 	for name, test := range map[string]struct{ data, want string }{
 		"ISO 2709": {"00099nam\x1d" + string(koha[:end]) + "00100nam\x1d", "record 1: The record has 9 bytes, too few for a leader.||||record 3: The record has 9 bytes, too few for a leader."},
-		"BibTeX":   {"@book{a,title={A}}\n@book{b,\ntitle={B\n@book{c,title={C}}", "||row 2 (line 2): The entry is not closed: a brace or a quote is missing.||"},
-		"RIS":      {"TY  - BOOK\nTI  - A\nER  - \nTY  - BOOK\nTI  - \xff\nER  - \nTY  - BOOK\nTI  - C\nPY  - soon\nER  - \n", "||row 2 (line 4): The record is not UTF-8.||"},
+		"MARCMaker": {
+			"=LDR  x\n=200  1\\$aIl nome della rosa\n=700  \\1$aEco$bUmberto\n\n=LDR  x\n=245  00$aA\n\n=LDR  x\n245\n",
+			"record 1: The record is UNIMARC, which is not read.||||record 3: The line \"245\" is no field: a field begins like =245  10$a.",
+		},
+		"BibTeX": {"@book{a,title={A}}\n@book{b,\ntitle={B\n@book{c,title={C}}", "||row 2 (line 2): The entry is not closed: a brace or a quote is missing.||"},
+		"RIS":    {"TY  - BOOK\nTI  - A\nER  - \nTY  - BOOK\nTI  - \xff\nER  - \nTY  - BOOK\nTI  - C\nPY  - soon\nER  - \n", "||row 2 (line 4): The record is not UTF-8.||"},
 	} {
 		f, err := surveyOf(t, []byte(test.data), Options{Defaults: defaults, Encoding: map[bool]string{true: "UTF-8"}[name == "RIS"]})
 		must(t, err)

@@ -34,6 +34,14 @@ func (r Record) Values() map[string]string {
 	return v.all
 }
 
+// IsUNIMARC reports whether a record is of UNIMARC, whose fields have other meanings: it has a title in 200, and not in 245.
+func (r Record) IsUNIMARC() bool {
+	has := func(tag string) bool {
+		return slices.ContainsFunc(r.Data, func(f DataField) bool { return f.Tag == tag && f.text('a') != "" })
+	}
+	return has("200") && !has("245")
+}
+
 // values reads the values of a record.
 type values struct {
 	record Record
