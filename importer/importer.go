@@ -1,4 +1,4 @@
-// Package importer imports files of books: CSV of any delimiter and encoding, JSON and spreadsheets, also
+// Package importer imports files of books: CSV of any delimiter and encoding, JSON, spreadsheets, MARC and citations, also
 // compressed.
 //
 // An import has these steps:

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/citation"
 )
 
 // shelf returns the books of a file with the fields of libraries, or the reason of a bad row.
@@ -100,8 +103,12 @@ func TestDamagedRecords(t *testing.T) {
 	end := strings.IndexByte(string(koha), '\x1d') + 1
 	for name, test := range map[string]struct{ data, want string }{
 		"ISO 2709": {"00099nam\x1d" + string(koha[:end]) + "00100nam\x1d", "record 1: The record has 9 bytes, too few for a leader.||||record 3: The record has 9 bytes, too few for a leader."},
-		"BibTeX":   {"@book{a,title={A}}\n@book{b,\ntitle={B\n@book{c,title={C}}", "||row 2 (line 2): The entry is not closed: a brace or a quote is missing.||"},
-		"RIS":      {"TY  - BOOK\nTI  - A\nER  - \nTY  - BOOK\nTI  - \xff\nER  - \nTY  - BOOK\nTI  - C\nPY  - soon\nER  - \n", "||row 2 (line 4): The record is not UTF-8.||"},
+		"MARCMaker": {
+			"=LDR  x\n=200  1\\$aIl nome della rosa\n=700  \\1$aEco$bUmberto\n\n=LDR  x\n=245  00$aA\n\n=LDR  x\n245\n",
+			"record 1: The record is UNIMARC, which is not read.||||record 3: The line \"245\" is no field: a field begins like =245  10$a.",
+		},
+		"BibTeX": {"@book{a,title={A}}\n@book{b,\ntitle={B\n@book{c,title={C}}", "||row 2 (line 2): The entry is not closed: a brace or a quote is missing.||"},
+		"RIS":    {"TY  - BOOK\nTI  - A\nER  - \nTY  - BOOK\nTI  - \xff\nER  - \nTY  - BOOK\nTI  - C\nPY  - soon\nER  - \n", "||row 2 (line 4): The record is not UTF-8.||"},
 	} {
 		f, err := surveyOf(t, []byte(test.data), Options{Defaults: defaults, Encoding: map[bool]string{true: "UTF-8"}[name == "RIS"]})
 		must(t, err)
@@ -141,5 +148,24 @@ func TestUnusedFields(t *testing.T) {
 	must(t, err)
 	if f.IsPlain() || strings.Join(f.Unused(), " ") != "series" {
 		t.Error(f.IsPlain(), f.Unused())
+	}
+}
+
+// TestOurFormats: a book comes back the same from each of our formats, but for the price and the category that citations
+// leave out.
+func TestOurFormats(t *testing.T) {
+	t.Parallel()
+	book := &model.Book{
+		ID: 1, Name: "The {Red} river, & 50% -- é", Author: "Ludwig van Beethoven, Kurt Vonnegut Jr.", Pages: 320, PublishedAt: model.Date{Year: 1937, Month: 9, Day: 21},
+		Price: 1999, Description: new("One two."), ISBN: new("9783161484100"), Publisher: new("R & D"), Language: new("zh-Hant"), ShelfMark: new("QA 76"),
+	}
+	const want = "The {Red} river, & 50% -- é|Ludwig van Beethoven, Kurt Vonnegut Jr.|1937-09-21|320|19.99|R, D|Works|9783161484100|R & D|zh-Hant|QA 76|One two."
+	for _, f := range citation.Formats {
+		text := f.Append([]byte(f.Begin), book, &model.Genre{Name: "R, D"}, &model.Category{Name: "Works"})
+		in, err := surveyOf(t, append(text, f.End...), Options{Defaults: map[string]string{"price": "19.99", "category": "Works"}})
+		must(t, err)
+		if got := shelf(t, in); len(got) != 1 || got[0] != want || in.Unused() != nil && f.Name != "csl" {
+			t.Errorf("%s: %s; unused: %s", f.Name, got, in.Unused())
+		}
 	}
 }

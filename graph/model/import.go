@@ -13,7 +13,7 @@ import (
 var fileFields = slices.Concat(fileFieldsOf(InFile), []FieldInfo{
 	{Key: "genre", Label: "Genre", Max: maxText, Spellings: strings.Fields(`
 		genres subject topic topics topicalterm topicaltermorgeographicnameentryelement 655a 650a 606a
-	`), Fallbacks: strings.Fields(`subjects tags manualtags schlagworter schlagworte moods`)},
+	`), Fallbacks: strings.Fields(`subjects keyword keywords tags manualtags schlagworter schlagworte moods`)},
 	{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: strings.Fields(`
 		categories category1
 	`)},

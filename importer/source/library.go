@@ -52,7 +52,11 @@ func (r marcRecords) Next() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	return recordOf(record.Values()), nil
+	out := recordOf(record.Values())
+	if record.IsUNIMARC() {
+		out.Problem, out.Mend = "The record is UNIMARC, which is not read.", "Export the records as MARC 21."
+	}
+	return out, nil
 }
 
 // recordOf returns the record of values by key.

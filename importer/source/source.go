@@ -2,7 +2,7 @@
 //
 //  1. Source holds the bytes (source.go).
 //  2. Text is the decompressed and decoded text (packing.go, spreadsheet.go, encoding.go, text.go).
-//  3. RecordReader splits the text into records (format.go, csv.go, json.go).
+//  3. RecordReader splits the text into records (format.go, csv.go, json.go, library.go).
 package source
 
 import (

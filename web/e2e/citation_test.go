@@ -27,7 +27,7 @@ func TestDescribedBooks(t *testing.T) {
 	b.do("opened", b.goTo("/books/1"), until(described), until(`document.documentElement.classList.contains("scripted")`))
 	b.sent()
 	sent := func(context.Context, *chromedp.Target) ([]string, error) { return b.sent(), nil }
-	for _, suffix := range []string{".bib", ".ris", ".csl.json"} {
+	for _, suffix := range []string{".bib", ".ris", ".csl.json", ".marcxml"} {
 		requested := await(suffix, sent, func(requests []string) bool { return slices.Contains(requests, "GET /api/books/1"+suffix) })
 		b.do(suffix, click(`main a[href$="`+suffix+`"]`), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 			_, err := requested(ctx, t)

@@ -114,7 +114,7 @@ func (r *XMLReader) record() (record Record, err error) {
 				refuse(record.start(open))
 			}
 		case xml.CharData:
-			if total += len(token); total > maxRecord {
+			if total += len(bytes.TrimSpace(token)); total > maxRecord {
 				refuse(damaged("the record is longer than %d bytes", maxRecord))
 			}
 			if problem == nil {

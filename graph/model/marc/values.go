@@ -34,6 +34,14 @@ func (r Record) Values() map[string]string {
 	return v.all
 }
 
+// IsUNIMARC reports whether a record is of UNIMARC, whose fields have other meanings: it has a title in 200, and not in 245.
+func (r Record) IsUNIMARC() bool {
+	has := func(tag string) bool {
+		return slices.ContainsFunc(r.Data, func(f DataField) bool { return f.Tag == tag && f.text('a') != "" })
+	}
+	return has("200") && !has("245")
+}
+
 // values reads the values of a record.
 type values struct {
 	record Record
@@ -97,10 +105,10 @@ func (f DataField) text(code byte) string {
 	return ""
 }
 
-// control returns a part of the first control field with a tag, or "".
-func (r Record) control(tag string, from, to int) string {
+// coded returns a part of field 008, or "".
+func (r Record) coded(from, to int) string {
 	for _, f := range r.Control {
-		if f.Tag == tag && len(f.Text) >= to && isASCII(f.Text[from:to]) {
+		if f.Tag == "008" && len(f.Text) >= to && isASCII(f.Text[from:to]) {
 			return f.Text[from:to]
 		}
 	}
@@ -170,8 +178,12 @@ func (v *values) author() string {
 	if len(said) > 0 && len(said[0].text('c')) <= maxAuthor {
 		c := TrimPunctuation(strings.TrimSpace(said[0].text('c')))
 		spaced := withSpaces(c)
-		for _, text := range []string{strings.TrimSuffix(c, "."), c, strings.TrimSuffix(spaced, "."), spaced} {
-			if text != "" && (joined == "" || author.Identity(text) == author.Identity(joined)) {
+		texts := []string{strings.TrimSuffix(c, "."), c, strings.TrimSuffix(spaced, "."), spaced}
+		if slices.Contains(texts, joined) { // the common case, without a look at the names
+			texts = []string{joined}
+		}
+		for _, text := range texts {
+			if text != "" && (text == joined || joined == "" || author.Identity(text) == author.Identity(joined)) {
 				v.take(said[0], "c")
 				return text
 			}
@@ -281,12 +293,12 @@ var year = regexp.MustCompile(`^\d{4}$`)
 // published returns the date of publication. 008 tells it from other dates, and has the month and day in type e.
 func (v *values) published() string {
 	text := strings.TrimSuffix(v.publication("c"), ".")
-	coded := v.record.control("008", 7, 11)
+	coded := v.record.coded(7, 11)
 	switch {
 	case !year.MatchString(coded), text != "" && !strings.Contains(text, coded):
 		return text
-	case v.record.control("008", 6, 7) == "e":
-		if day := v.record.control("008", 11, 15); year.MatchString(day) {
+	case v.record.coded(6, 7) == "e":
+		if day := v.record.coded(11, 15); year.MatchString(day) {
 			return coded + "-" + day[:2] + "-" + day[2:]
 		}
 	}
@@ -297,7 +309,7 @@ func (v *values) published() string {
 func (v *values) language() string {
 	fields := v.tagged("041")
 	slices.SortStableFunc(fields, func(a, b DataField) int { return strings.Compare(b.text('2'), a.text('2')) })
-	code := v.record.control("008", 35, 38)
+	code := v.record.coded(35, 38)
 	for _, f := range fields {
 		if texts := v.take(f, "a2"); len(texts) > 0 {
 			code = texts[0]
