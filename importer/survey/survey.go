@@ -106,7 +106,7 @@ func split(name string) []string {
 // withoutSpaces reports whether a text is of a script that writes words without spaces between them.
 func withoutSpaces(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // count returns how many words of a name are in the list.
