@@ -125,7 +125,7 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 
 // amount matches a number with a currency before or after it: a symbol, or letters. A dash may stand for no
 // decimals: 12,-, 250/- and 250/=.
-var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,10})?$`)
+var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.'’ʻ]{1,10})?$`)
 
 // bareNumber removes the currency from an amount.
 func bareNumber(text string) (number string, ok bool) {
