@@ -182,8 +182,8 @@ func (c *chooser) guess() {
 	if isGuessed(author) {
 		c.joinHalves(used)
 	}
-	if of := c.found[author]; isGuessed(author) && len(of) > 0 && of[0] < joined && strings.HasPrefix(folded[of[0]], author) {
-		add(folded, author, []string{"editor", "editors"}, false) // in Spanish that is a publisher, and an author is an autor
+	if of := c.found[author]; isGuessed(author) && len(of) > 0 && of[0] < joined { // in English, because a Spanish editor is a publisher
+		add(folded, author, []string{"editor", "editors"}, false)
 	}
 	isUnclear := map[string]bool{} // two columns speak for the field alike
 	ranks := c.ranked(guessed, used)
