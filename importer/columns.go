@@ -183,6 +183,9 @@ func (c *chooser) guess() {
 	if isGuessed(author) {
 		c.joinHalves(used)
 	}
+	if of := c.found[author]; isGuessed(author) && len(of) > 0 && of[0] < joined { // in English, because a Spanish editor is a publisher
+		add(folded, author, []string{"editor", "editors"}, false)
+	}
 	isUnclear := map[string]bool{} // two columns speak for the field alike
 	ranks := c.ranked(guessed, used)
 	for n, best := range ranks {
@@ -205,9 +208,6 @@ func (c *chooser) guess() {
 	}
 	if isGuessed(author) {
 		c.joinNumbered(folded, used)
-	}
-	if of := c.found[author]; isGuessed(author) && len(of) > 0 && of[0] < joined && strings.HasPrefix(folded[of[0]], author) {
-		add(folded, author, []string{"editor", "editors"}, false) // in Spanish that is a publisher, and an author is an autor
 	}
 	for _, field := range guessed {
 		for _, names := range [][]string{folded, last} {

@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -9,9 +11,9 @@ import (
 func TestKindsOfTables(t *testing.T) {
 	t.Parallel()
 	const header = "Title,Author,Year,Pages,Price,Genre\n"
-	const lao = "ລະຫັດ\tຊື່\tຄົນຂຽນ\tປີ\tໜ້າ\tລາຄາ\tແນວ\n"
+	const lao = "ກກ\tຂຂ\tຄຄ\tງງ\tຈຈ\tສສ\tຍຍ\n"
 	importKinds(t, map[string]kind{
-		"a title above unknown names": {[]byte("ბიბლიოთეკა\n\n№,დასახელება ა,შემქმნელი,გამოცემა ბ,მოცულობა გ,ღირს,სახეობა\n1,ზღვა,ნინო ბერიძე,2010,160,5.50,რომანი\n2,მთა და ბარი,გია ლომიძე,2005,210,7.25,რომანი\n"),
+		"a title above unknown names": {[]byte("ბიბლიოთეკა\n\n№,აა,ბბ,გგ,დდ,ეე,ვვ\n1,ზღვა,ნინო ბერიძე,2010,160,5.50,რომანი\n2,მთა და ბარი,გია ლომიძე,2005,210,7.25,რომანი\n"),
 			[]string{"ზღვა | ნინო ბერიძე | 160 | 2010-01-01 | 5.50 | რომანი", "მთა და ბარი | გია ლომიძე | 210 | 2005-01-01 | 7.25 | რომანი"}, ""},
 		"two titled sheets of unknown names": {writeSheets(t, "== ກ\nຮ້ານ\n"+lao+"1\tນໍ້າ\tສົມ ແກ້ວ\t2001\t120\t5.50\tນິຍາຍ\n2\tໄຟ\tຄໍາ ດີ\t2002\t130\t6.50\tນິຍາຍ\n== ຂ\nຮ້ານ\n"+lao+"1\tລົມ\tສົມ ແກ້ວ\t2003\t140\t7.50\tກາບ\n"),
 			[]string{"ນໍ້າ | ສົມ ແກ້ວ | 120 | 2001-01-01 | 5.50 | ນິຍາຍ", "ໄຟ | ຄໍາ ດີ | 130 | 2002-01-01 | 6.50 | ນິຍາຍ", "ລົມ | ສົມ ແກ້ວ | 140 | 2003-01-01 | 7.50 | ກາບ"}, ""},
@@ -30,6 +32,10 @@ func TestKindsOfTables(t *testing.T) {
 
 		"all in apostrophes": {[]byte("'Title','Author','Year','Pages','Price','Genre'\n'Bar, baz','Cy Dee','2000','13','4.5','Novel'\n'It''s','Cy Dee','2000','13','4.5','Novel'\n"),
 			[]string{"Bar, baz | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel", "It's | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel"}, ""},
+		"apostrophes around plain cells": {[]byte("'Title';'Author';'Year';'Pages';'Price';'Genre'\n'Bar';'Cy Dee';'2000';'13';'4.5';'Novel'\n'Foo';'Cy Dee';'2000';'13';'4.5';'Novel'\n"),
+			[]string{"Bar | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel", "Foo | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel"}, ""},
+		"an editor in place of an author": {[]byte("title,author,editor,year,pages,price,genre\nA,,Bob Roe,2000,10,1,G\nB,Ann Roe,Bob Roe,2000,10,1,G\n"), []string{"A | Bob Roe | 10 | 2000-01-01 | 1.00 | G", "B | Ann Roe | 10 | 2000-01-01 | 1.00 | G"}, ""},
+		"an editor that is a publisher":   {[]byte("Título,Autor,Editor,Año,Páginas,Precio,Género\nA,,Casa Uno,2000,10,1,G\nB,Ann Roe,Casa Uno,2000,10,1,G\n"), []string{"rejected", "B | Ann Roe | 10 | 2000-01-01 | 1.00 | G"}, ""},
 		"a cell in apostrophes": {[]byte("Title|Author|Year|Pages|Price|Genre\n'Salt | Sea'|Cy Dee|2000|13|4.5|Novel\n'He said: \\'come | go\\''|Cy Dee|2000|13|4.5|Novel\nIt's|Cy Dee|2000|13|4.5|Novel\n"),
 			[]string{"Salt | Sea | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel", "He said: 'come | go' | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel", "It's | Cy Dee | 13 | 2000-01-01 | 4.50 | Novel"}, ""},
 		"apostrophes that quote nothing": {[]byte(header + "'Salem's Lot,X Y,2000,10,1,G\n'Tis pity, she,X Y,2000,10,1,G\n'Twas,X Y,2000,10,1,G\n"),
@@ -65,8 +71,9 @@ func TestKindsOfJSON(t *testing.T) {
 		"an array of MARC in JSON": {[]byte("[" + marc("Garoa", "Agirre, Domingo.") + "," + marc("Gero", "Axular, Pedro.") + "]"),
 			[]string{"Garoa | Domingo Agirre | 396 | 1988-01-01 | 15.50 | Fiction", "Gero | Pedro Axular | 396 | 1988-01-01 | 15.50 | Fiction"}, ""},
 		"raw dates of CSL": {[]byte(`[{"type": "book", "title": "A", "number-of-pages": "10", "issued": {"raw": "1963"}, "author": [{"family": "Roe", "given": "Ann"}]},
-			{"type": "book", "title": "B", "number-of-pages": "10", "issued": {"raw": "1963-05-04"}, "author": [{"family": "Roe", "given": "Ann"}]}]`),
-			[]string{"A | Ann Roe | 10 | 1963-01-01 | - | book", "B | Ann Roe | 10 | 1963-05-04 | - | book"}, ""},
+			{"type": "book", "title": "B", "number-of-pages": "10", "issued": {"raw": "1963-05-04"}, "author": [{"family": "Roe", "given": "Ann"}]},
+			{"type": "book", "title": "C", "number-of-pages": "10", "issued": {"date-parts": [[2001, 2]]}, "editor": [{"family": "Roe", "given": "Bob"}]}]`),
+			[]string{"A | Ann Roe | 10 | 1963-01-01 | - | book", "B | Ann Roe | 10 | 1963-05-04 | - | book", "C | Bob Roe | 10 | 2001-02-01 | - | book"}, ""},
 	})
 }
 
@@ -99,9 +106,40 @@ func TestDefaultsAreTexts(t *testing.T) {
 	must(t, err)
 	rows, err := f.First(t.Context(), 2)
 	must(t, err)
+	for _, c := range f.Columns() {
+		if c.Field == "category" && c.Forms != nil {
+			t.Errorf("%v", c.Forms)
+		}
+	}
 	for i, want := range []string{"Ann Roe|Poetry|Fiction; Adults", "Ilf, Petrov|Crime, Thriller|Fiction; Adults"} {
 		if got := rows[i].Value("author") + "|" + rows[i].Value("genre") + "|" + rows[i].Value("category"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// TestAddresses names a column in the printed command by its number where a list of options would cut its name.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	f, err := surveyOf(t, []byte("Werk; Nr,Author,Year,Pages,Price,Genre\nA,X Y,2000,10,1.50,G\nB,X Z,2001,20,2.50,G\n"), Options{})
+	questions, _ := errors.AsType[Questions](err)
+	if choices := f.FirstAnswers(questions); len(choices) == 0 || choices[0] != (Choice{"map", "name=#1"}) {
+		t.Errorf("%v", choices)
+	}
+}
+
+// TestPlacesOfValuesLeftOut names the rows whose ISBNs are not imported.
+func TestPlacesOfValuesLeftOut(t *testing.T) {
+	t.Parallel()
+	rows := "title,author,year,pages,price,genre,isbn\n"
+	for range maxPlaces + 2 {
+		rows += "A,X Y,2000,10,1,G,12\nB,X Y,2000,10,1,G,\n"
+	}
+	f, err := surveyOf(t, []byte(rows), Options{Duplicates: DuplicatesLast})
+	must(t, err)
+	columns := f.Columns()
+	form := columns[slices.IndexFunc(columns, func(c Column) bool { return c.Field == "isbn" })].Forms[0]
+	if where := form.Where(); where != "12 rows: line 2, line 4, line 6, line 8, line 10, line 12, line 14, line 16, line 18, line 20 and 2 more" {
+		t.Error(where)
 	}
 }

@@ -65,7 +65,8 @@ func (r *Record) flatten(text []byte) {
 }
 
 // addMARC reports whether a text is a MARC record in JSON, and replaces its values by the subfields (MARC-in-JSON, as
-// yaz-marcdump writes it): {"fields": [{"245": {"subfields": [{"a": "Emma"}]}}]} has 245$a. Values of one name are joined by semicolons.
+// yaz-marcdump writes it): {"fields": [{"245": {"subfields": [{"a": "Emma"}]}}]} has 245$a. Values of one name are joined by
+// semicolons.
 func (r *Record) addMARC(text []byte) (isMARC bool) {
 	var record struct {
 		Leader string

@@ -129,7 +129,7 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 
 // amount matches a number with a currency before or after it: a symbol, or letters. A dash may stand for no
 // decimals: 12,-, 250/- and 250/=.
-var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.]{1,10})?$`)
+var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)\s*([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?\s*(?:\p{Sc}|[\p{L}\p{M}.'’ʻ]{1,10})?$`)
 
 // hundredths matches an amount whose hundredths have a unit of their own: 265 грн 50 коп.
 var hundredths = regexp.MustCompile(`^(\d[\d ]*?) ?(\p{L}[\p{L}\p{M}]*)\.?,? (\d{1,2}) ?\p{L}[\p{L}\p{M}]*\.?$`)

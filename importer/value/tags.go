@@ -3,6 +3,7 @@ package value
 import (
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,9 @@ const maxTags = 10_000
 // fixedCells is the number of cells from which a text with commas is the name of one genre, if none of its parts stands in
 // another one.
 const fixedCells = 3
+
+// manyGenres is the number of different cells from which tags would occur again.
+const manyGenres = 50
 
 // Add counts a cell.
 func (s *TagSurvey) Add(text string) {
@@ -60,7 +64,7 @@ func (s *TagSurvey) First(text string, isMARC bool) string {
 	if len(parts) == 1 {
 		parts = splitTags(trimmed, "|")
 	}
-	if len(parts) == 1 && !isMARC && !lastOfSeries.MatchString(trimmed) && !s.isFixed(trimmed) {
+	if len(parts) == 1 && !isMARC && !s.isName(trimmed) {
 		parts = splitTags(trimmed, ",")
 	}
 	if len(parts) < 2 {
@@ -69,17 +73,20 @@ func (s *TagSurvey) First(text string, isMARC bool) string {
 	return parts[0]
 }
 
-// isFixed reports whether a text is the name of one genre by how often it and its parts occur.
-func (s *TagSurvey) isFixed(text string) bool {
-	if s.cells[text] < fixedCells {
-		return false
+// isName reports whether a text with commas is the name of one genre by how often it and its parts occur:
+//   - It stands in several cells, and its parts in no other.
+//   - It ends as a series does ("& Thriller"), and its first part stands in no other cell.
+//   - The column has many genres, and the parts after the first stand in no other cell ("Africa, East").
+func (s *TagSurvey) isName(text string) bool {
+	isRepeated := func(part string) bool { return s.parts[part] > 1 }
+	parts := splitTags(text, ",")
+	if s.cells[text] >= fixedCells && !slices.ContainsFunc(parts, isRepeated) {
+		return true
 	}
-	for _, part := range splitTags(text, ",") {
-		if s.parts[part] > 1 {
-			return false
-		}
+	if lastOfSeries.MatchString(signs.Replace(text)) && !slices.ContainsFunc(parts[:min(len(parts), 1)], isRepeated) {
+		return true
 	}
-	return true
+	return len(s.texts) >= manyGenres && !slices.ContainsFunc(parts[min(len(parts), 1):], isRepeated)
 }
 
 // splitTags returns the texts between separators that are not empty. Full-width and Arabic commas and semicolons count.
@@ -92,4 +99,5 @@ func splitTags(text, separator string) (parts []string) {
 	return parts
 }
 
-var signs = strings.NewReplacer("，", ",", "、", ",", "،", ",", "；", ";", "؛", ";", "｜", "|")
+// signs also mends what programs have made of "&amp;".
+var signs = strings.NewReplacer("&amp;", "&", "&amp,", "&", "，", ",", "、", ",", "،", ",", "；", ";", "؛", ";", "｜", "|")
