@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -137,7 +138,17 @@ func checkPassword(problems *model.FieldErrors, field, password, name string) {
 	}
 }
 
-// isCommon reports whether a password is one of the 30,000 commonest of leaked ones, in any case.
+// CommonPasswords returns those of the 30,000 commonest leaked passwords that are long enough otherwise, in lower case.
+var CommonPasswords = sync.OnceValue(func() (common []string) {
+	for _, password := range frequency.FrequencyLists["passwords"] {
+		if len(password) >= minPasswordChars {
+			common = append(common, password)
+		}
+	}
+	return common
+})
+
+// isCommon reports whether a password is one of CommonPasswords in any case.
 func isCommon(password string) bool {
-	return slices.Contains(frequency.FrequencyLists["passwords"], strings.ToLower(norm.NFC.String(password)))
+	return slices.Contains(CommonPasswords(), strings.ToLower(norm.NFC.String(password)))
 }

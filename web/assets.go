@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"library-catalogue/accounts"
 )
 
 // graphiql/dist has GraphiQL after make web, else nothing.
@@ -44,9 +46,14 @@ func readAssets() (assets, error) {
 		hash.Write(content)
 		return nil
 	})
+	a.files[passwordsName] = []byte(strings.Join(accounts.CommonPasswords(), "\n"))
+	hash.Write(a.files[passwordsName])
 	a.version = hex.EncodeToString(hash.Sum(nil))[:12]
 	return a, err
 }
+
+// passwordsName is a file with the common passwords, for the forms that choose one.
+const passwordsName = "passwords.txt"
 
 // url returns the URL of a file. Scripts import each other by relative URLs.
 func (a assets) url(name string) string { return "/assets/" + a.version + "/" + name }

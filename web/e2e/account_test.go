@@ -103,7 +103,7 @@ func TestFirstMinute(t *testing.T) {
 func TestTabs(t *testing.T) {
 	s := startAccounts(t)
 	b := open(t, s)
-	b.do("an account", b.welcome(s.invite(t, "ada", "editor")), signOut)
+	b.do("an account", b.welcome(s.invite(t, "ada", "admin")), signOut) // whose menu is the longest
 	other := b.tab()
 	other.do("nobody", other.goTo("/books/1"), until(`document.querySelector("[data-sign-in]") && document.documentElement.classList.contains("scripted") && !document.querySelector("[data-edit]").checkVisibility()`))
 	b.do("in", b.signIn("ada"))

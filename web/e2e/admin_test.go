@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -40,8 +41,14 @@ func TestWebhooks(t *testing.T) {
 func TestCommonPassword(t *testing.T) {
 	s := startAccounts(t)
 	b := open(t, s)
-	b.do("refused", b.goTo(s.invite(t, "ada", "editor")), until(`document.activeElement.id === "password"`), write("#password", "Password123"), click("main .button.main"),
-		until(`document.querySelector(".wrong-text")?.textContent.includes("most common ones")`))
+	b.do("refused", b.goTo(s.invite(t, "ada", "editor")), until(`document.activeElement.id === "password"`), write("#password", "Password123"))
+	b.sent()
+	b.do("said", click("main .button.main"), until(`document.querySelector(".wrong-text")?.textContent.includes("most common passwords")`))
+	for _, sent := range b.sent() {
+		if strings.Contains(sent, "/welcome") {
+			t.Errorf("a common password: sent %s", sent)
+		}
+	}
 	b.do("accepted", write("#password", password), click("main .button.main"), untilAt(`^/$`), until(`document.querySelector(".account")`))
 }
 

@@ -4,11 +4,17 @@ import { ask, origin } from './token.js';
 
 const minPassword = 10; // bytes, as of the server
 
+let common; // a promise of the common passwords, in lower case
+
 // weakness returns what is wrong with a new password, or ''.
-function weakness(password, name) {
+async function weakness(password, name) {
   const text = password.normalize('NFC');
   if (new TextEncoder().encode(text).length < minPassword) return `Choose a longer password: at least ${minPassword} characters.`;
-  return text.toLowerCase() === name.trim().normalize('NFC').toLowerCase() ? 'Choose a password that is not your name.' : '';
+  const folded = text.toLowerCase();
+  if (folded === name.trim().normalize('NFC').toLowerCase()) return 'Choose a password that is not your name.';
+  common ??= fetch(new URL('./passwords.txt', import.meta.url)).then((response) => response.text());
+  const known = await common.catch(() => ''); // the catalogue looks too
+  return known.split('\n').includes(folded) ? 'This is one of the most common passwords. Choose another one.' : '';
 }
 
 // refuse shows messages by field, and others above the form.
@@ -78,10 +84,13 @@ document.addEventListener('submit', async (event) => {
   event.preventDefault();
   if (form.inert) return; // it is being sent
   clear(form);
-  const fresh = form.querySelector('[data-new]');
-  const weak = fresh && weakness(fresh.value, fresh.dataset.new || form.elements.name?.value || '');
-  if (weak) return refuse(form, '', { password: [weak] });
   form.inert = true;
+  const fresh = form.querySelector('[data-new]');
+  const weak = fresh && await weakness(fresh.value, fresh.dataset.new || form.elements.name?.value || '');
+  if (weak) {
+    form.inert = false;
+    return refuse(form, '', { password: [weak] });
+  }
   let failed = null;
   try {
     const fields = new FormData(form);

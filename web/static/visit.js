@@ -135,8 +135,8 @@ function show(next, back) {
   const data = 'head > :is([rel=canonical], [rel=alternate], [property], [name^=citation_], [type="application/ld+json"])';
   document.querySelectorAll(data).forEach((old) => old.remove());
   document.head.append(...next.querySelectorAll(data));
-  const links = document.querySelectorAll('.menu a');
-  next.querySelectorAll('.menu a').forEach((link, i) => links[i].ariaCurrent = link.ariaCurrent);
+  const links = document.querySelectorAll('.menu > a');
+  next.querySelectorAll('.menu > a').forEach((link, i) => links[i].ariaCurrent = link.ariaCurrent);
   adopt(next);
   for (const part of ['main', '.foot nav']) document.querySelector(part).replaceWith(next.querySelector(part));
   const main = document.getElementById('main');
