@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/changes"
+	"library-catalogue/db/dialect"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
@@ -41,6 +43,23 @@ func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*mode
 	}
 	s.recordStatement(found.at, before)
 	return found.books, nil
+}
+
+// MaxCopies is the maximum number of books of one ISBN that BooksByISBN reads.
+const MaxCopies = 100
+
+// BooksByISBN returns the first books of each ISBN, in order of their ids. ISBNs have 13 digits.
+func (s *Snapshot) BooksByISBN(ctx context.Context, isbns []string) (found []*model.Book, err error) {
+	q := readStmt{text: s.store.byISBNSQL, args: []any{s.store.dialect.Array(isbns)}}
+	err = s.read(ctx, q, func() scanRow { return bookMapping.appendTo(&found, nil) })
+	return found, err
+}
+
+// byISBNSQL returns the statement of BooksByISBN. The index is on the folded text, which is that of an ISBN itself.
+func byISBNSQL(d *dialect.Dialect) string {
+	key := d.SortKey("b.isbn_fold")
+	return versioned("SELECT " + bookMapping.selected(d, "r") + " FROM (SELECT b.*, row_number() OVER (PARTITION BY b.isbn ORDER BY b.id) AS copy FROM books b WHERE " +
+		d.In(key, "$1") + " AND " + d.In("b.isbn", "$1") + ") r WHERE r.copy <= " + strconv.Itoa(MaxCopies) + " ORDER BY r.id")
 }
 
 // readBooks reads books and their revision.

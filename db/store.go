@@ -63,7 +63,8 @@ type Store struct {
 	connect func(context.Context) error // opens the first connection to the database
 	started atomic.Bool                 // statements are refused until it is set
 
-	byIDSQL map[string]string // by table name
+	byIDSQL   map[string]string // by table name
+	byISBNSQL string
 
 	sizes   atomic.Pointer[model.Sizes]
 	sizesAt model.Revision // revision at the last CountSizes
@@ -156,6 +157,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	s.feed = s.newFeed()
 	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
+	s.byISBNSQL = byISBNSQL(s.dialect)
 	s.sharedRevision = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
 	s.sharedBooksByID = s.shareBooksByID()
 	s.sharedCreateBook = s.shareCreateBook()

@@ -82,16 +82,14 @@ func (r *queryResolver) Book(ctx context.Context, id string, at *model.Timestamp
 	return single(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }
 
-// maxCopies is the maximum number of books that BooksByIsbn returns.
-const maxCopies = 100
-
 func (r *queryResolver) BooksByIsbn(ctx context.Context, number string) ([]*model.Book, error) {
-	first := maxCopies
-	books, err := r.Books(ctx, &first, nil, nil, nil, nil, model.Filter{"isbn": map[string]any{"eq": number}}, nil, nil)
-	if err != nil {
-		return nil, err
+	digits, ok := isbn.Parse(number)
+	if !ok {
+		var problems model.FieldErrors
+		problems.Add("isbn", model.Entities["Book"].Field("isbn").Syntax.Problem())
+		return nil, problems.Err()
 	}
-	return books.Nodes(ctx)
+	return loader.From(ctx).BooksOfISBN(ctx, digits)
 }
 
 // searchISBN turns the search for an ISBN that books have into a condition, by which they are equally relevant.

@@ -111,6 +111,7 @@ func TestStatements(t *testing.T) {
 		{"{ book(id: 1) { id } }", 1, 1},
 		{"{ book(id: 1) { genre { category { id } } } }", 3, 3},
 		{"{ genre(id: 1) { category { id } } }", 2, 2},
+		{`{ a: booksByIsbn(isbn: "9783161484100") { id } b: booksByIsbn(isbn: "3-16-148410-X") { name } }`, 1, 1},
 		{"{ genres(first: 20) { nodes { category { name } } } }", 2, 2},
 		{"{ nodes(nodeIds: " + strings.ReplaceAll(servertest.Encode(t, mixed), ",", " ") + ") { nodeId ... on Book { name } ... on Genre { name } ... on Category { name } } }", 3, 3},
 

@@ -32,6 +32,7 @@ type Loaders struct {
 
 	Snapshot *db.Snapshot
 
+	booksOfISBN batch[string, []*model.Book]
 	loadHistory func(ctx context.Context, row model.ID, siblings []model.ID, args *model.HistoryArgs) (*model.ChangePage, error)
 
 	cache *Cache
@@ -59,12 +60,36 @@ func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Du
 	l.Books, l.Genres, l.Categories = newRows(l, &books), newRows(l, &genres), newRows(l, &categories)
 	l.PastGenres = newPast(wait, snapshot.Genres, l.primePastGenre)
 	l.PastCategories = newPast(wait, snapshot.Categories, func(*model.Category) {})
+	l.booksOfISBN.wait, l.booksOfISBN.fetch = wait, l.fetchBooksOfISBN
 	l.loadHistory = newPerParent(wait, snapshot.History, l.primeHistory).load
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
 // From returns the loaders of ctx. It panics without With.
 func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loaders) }
+
+// BooksOfISBN returns the first books of an ISBN with 13 digits. It does not wait for other ISBNs, because a timer would
+// cost as much as the statement.
+func (l *Loaders) BooksOfISBN(ctx context.Context, isbn string) ([]*model.Book, error) {
+	lists, err := l.booksOfISBN.loadMany(ctx, []string{isbn})
+	if err != nil {
+		return nil, err
+	}
+	return lists[0], nil
+}
+
+func (l *Loaders) fetchBooksOfISBN(ctx context.Context, isbns []string) (map[string][]*model.Book, error) {
+	found, err := l.Snapshot.BooksByISBN(ctx, isbns)
+	if err != nil {
+		return nil, err
+	}
+	l.PrimeBooks(found)
+	books := map[string][]*model.Book{}
+	for _, b := range found {
+		books[*b.ISBN] = append(books[*b.ISBN], b)
+	}
+	return books, nil
+}
 
 // Definitions of how the rows of each type are loaded.
 var (
