@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// The bounds of the part of the log that one page of Recent examines, each of the last windows of ticks.
+// The bounds of a page of Recent: the changes and the windows of ticks that it examines.
 const (
 	recentRows    = 5_000
 	recentWindows = 20
