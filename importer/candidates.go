@@ -101,7 +101,8 @@ func (c *chooser) findCandidates() {
 	used := c.used()
 	for _, field := range c.open() {
 		for i := range c.profiles {
-			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0
+			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0 ||
+				field == published && !first[i] && c.profiles[i].HasYears() && survey.NamePoints(c.header[i], field) == 0
 			if c.candidates[field] == nil && isNamed && !used[i] && c.profiles[i].Filled > 1 {
 				c.candidates[field] = []int{i} // not readable; a default would hide that
 			}

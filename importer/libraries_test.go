@@ -52,11 +52,11 @@ func TestLibraries(t *testing.T) {
 			"Dune|Frank Herbert|1990-01-01|535|0|Unsorted|Books|9780441172719|Ace|en|77|",
 		}, "653$a"},
 		"zotero.bib": {"BibTeX in UTF-8", []string{
-			"Dune|Frank Herbert|1965-08-01|1|0|Science fiction, Ecology|Books|9780441172719|Chilton|en||",
+			"Dune|Frank Herbert|1965-08-01|1|0|Science fiction|Books|9780441172719|Chilton|en||",
 			`The Cyberiad: Fables for the Cybernetic Age|Stanisław Lem, Jan van der Berg|2002-12-16|295|0|Unsorted|Books|9780156027595|Harvest \& Co|en||Fables for the cybernetic age – 50% off.`,
 		}, "address file shorttitle translator"},
 		"zotero.ris": {"RIS in UTF-8", []string{
-			"Dune|Frank Herbert|1965-08-01|412|0|Science fiction; Ecology|Books|9780441172719|Chilton|en|PS3558.E63|",
+			"Dune|Frank Herbert|1965-08-01|412|0|Science fiction|Books|9780441172719|Chilton|en|PS3558.E63|",
 			"The Cyberiad|Stanisław Lem|2002-12-16|295|0|Unsorted|Books|9780156027595|Harvest|en||Fables for the cybernetic age.",
 		}, "A4 CY"},
 		"goodreads.csv": {csv, []string{
@@ -159,9 +159,9 @@ func TestOurFormats(t *testing.T) {
 		ID: 1, Name: "The {Red} river, & 50% -- é", Author: "Ludwig van Beethoven, Kurt Vonnegut Jr.", Pages: 320, PublishedAt: model.Date{Year: 1937, Month: 9, Day: 21},
 		Price: 1999, Description: new("One two."), ISBN: new("9783161484100"), Publisher: new("R & D"), Language: new("zh-Hant"), ShelfMark: new("QA 76"),
 	}
-	const want = "The {Red} river, & 50% -- é|Ludwig van Beethoven, Kurt Vonnegut Jr.|1937-09-21|320|19.99|R, D|Works|9783161484100|R & D|zh-Hant|QA 76|One two."
+	const want = "The {Red} river, & 50% -- é|Ludwig van Beethoven, Kurt Vonnegut Jr.|1937-09-21|320|19.99|R & D|Works|9783161484100|R & D|zh-Hant|QA 76|One two."
 	for _, f := range citation.Formats {
-		text := f.Append([]byte(f.Begin), book, &model.Genre{Name: "R, D"}, &model.Category{Name: "Works"})
+		text := f.Append([]byte(f.Begin), book, &model.Genre{Name: "R & D"}, &model.Category{Name: "Works"})
 		in, err := surveyOf(t, append(text, f.End...), Options{Defaults: map[string]string{"price": "19.99", "category": "Works"}})
 		must(t, err)
 		if got := shelf(t, in); len(got) != 1 || got[0] != want || in.Unused() != nil && f.Name != "csl" {

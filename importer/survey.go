@@ -99,7 +99,8 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
+	isCitations := f.format.Name == source.BibTeX || f.format.Name == source.RIS
+	isExport := !f.format.IsMARC() && !isCitations && !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
@@ -108,7 +109,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	}
 	for _, field := range []string{genre, category} {
 		f.readings[field].isCard, f.readings[field].isTags = !isExport, !isExport
-		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field))
+		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.format.IsMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
 	if column := f.columnOf(author); column != author {

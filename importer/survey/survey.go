@@ -139,7 +139,7 @@ type Profile struct {
 	Filled int      // cells with a value
 	First  []string // the first values, different ones
 
-	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds, houses, buddhist int
+	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds, houses, buddhist, yearly int
 
 	words         int // amounts with letters that are no unit of pages
 	units         value.UnitSurvey
@@ -152,6 +152,7 @@ type Profile struct {
 const (
 	maxFirst = 3   // values that a question shows
 	maxKind  = 15  // characters of a cell that is a kind of book
+	maxDate  = 60  // bytes of a cell that may be a date
 	maxCell  = 300 // bytes of a cell that are evidence; a longer one is only a text
 )
 
@@ -163,8 +164,10 @@ var (
 	article = regexp.MustCompile(`^(?i:the|an?|der|die|das|ein|eine|le|les|la|el|los|las|il|gli|lo) `)
 	person  = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
 	// pair matches what may be a name in a script without case: two to four words, or three syllables of Hangul.
-	pair  = regexp.MustCompile(`^(?:[\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*(?: [\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*){1,3}|\p{Hangul}{3}|[\p{Katakana}ー]+・[\p{Katakana}ー・]+)$`)
-	money = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$`)
+	pair = regexp.MustCompile(`^(?:[\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*(?: [\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*){1,3}|\p{Hangul}{3}|[\p{Katakana}ー]+・[\p{Katakana}ー・]+)$`)
+	// withYear matches a text with a year, which may be a date in words that nobody knows.
+	withYear = regexp.MustCompile(`(?:^|\D)(?:1[4-9]\d\d|20\d\d)(?:$|\D)`)
+	money    = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$`)
 )
 
 // Add adds a cell. lastYear is the latest year of a book.
@@ -220,6 +223,9 @@ func (p *Profile) Add(cell string, lastYear int) {
 		} else {
 			p.dates++
 		}
+	}
+	if len(cell) <= maxDate && withYear.MatchString(cell) {
+		p.yearly++
 	}
 	p.units.Add(0, cell)
 	number, isWhole := value.ParsePages(cell, "")
@@ -321,11 +327,11 @@ func (p *Profile) Points(field string) int {
 		if share(p.years) >= 8 {
 			return 1
 		}
-		money := p.money + p.words
+		words := p.words // of unknown currencies, or unknown units of pages
 		if p.unitNamed() || p.unitIsPage() {
-			money = p.money
+			words = 0
 		}
-		return 2 + max(share(money)*8/10, share(p.decimals)*5/10)
+		return 2 + max(share(p.money)*8/10, share(words)*4/10, share(p.decimals)*5/10)
 	}
 	isMoney := (field == "genre" || field == "category") && share(p.money+p.words) >= 8
 	if isMoney || share(max(p.amounts, p.pages())) >= 8 && (p.Filled > 2 || p.pages() > p.whole) {
@@ -363,6 +369,9 @@ func (p *Profile) unitNamed() bool {
 	unit, _ := p.units.Shared()
 	return unit != "" && slices.Contains(split(p.Name), strings.ReplaceAll(collate.Fold(unit), " ", ""))
 }
+
+// HasYears reports whether nearly all cells have a year, and few are read as dates.
+func (p *Profile) HasYears() bool { return p.Filled > 1 && 10*p.yearly >= 8*p.Filled }
 
 // unitIsPage reports whether the unit of the numbers is a word for pages.
 func (p *Profile) unitIsPage() bool {

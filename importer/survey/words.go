@@ -19,7 +19,7 @@ var words = map[string]wordList{
 	"author": newWordList(`
 		author* autor* auteur* auktor* writer* writt* creator* verfasser* schrijver* schriftsteller* ecrivain* escritor* scrittor*
 		forfatter* forfattar* kirjail* tekija* szerzo* iro писац* писца hofund* pisatelj* pisac* pisca pisci pisarz* spisovatel* avtor* автор* писател* аутор* συγγραφ*
-		yazar* muallif* penulis* pengarang* tacgia
+		yazar* muallif* muəllif* penulis* pengarang* tacgia
 		作者* 著者* 作家* 著作者 编者* 編者* 저자* 지은이 글쓴이 작가 ผู้แต่ง ผู้เขียน
 		مؤلف* المؤلف* كاتب* الكاتب* نويسنده* نویسنده* מחבר* סופר* लेखक* লেখক* ஆசிரியர்* எழுத்தாளர்* రచయిత*
 		egile* idazle* awdur* udar awtur* skrywer* mayakda ავტორ* მწერალ* հեղինակ* muellif* жазушы* зохиолч*
@@ -28,7 +28,7 @@ var words = map[string]wordList{
 	`),
 	"pages": newWordList(`
 		page* pages* pg pgs paginas* pagin* pagecount* seite* stron* stran* stranic* strani* sivu* sida sidor sider sideantal sidetall
-		*seiten *seitenzahl *sidor *sider *sidetal *sidetall sivum* pags length oldal* lapja blad* bladzijd* pag страниц* стр сторінок* страни* страна lehekul* puslap* lappus* blaðsid* faqe* leaves σελιδ* sayfa* sahifa* halaman* sotrang trang
+		*seiten *seitenzahl *sidor *sider *sidetal *sidetall sivum* pags length oldal* lapja blad* bladzijd* pag страниц* стр сторінок* страни* страна lehekul* puslap* lappus* blaðsid* faqe* leaves σελιδ* sayfa* sahifa* səhifə* halaman* sotrang trang
 		页数* 頁數* 页码* 頁数* ページ* 총페이지 페이지* 쪽수* หน้า* จำนวนหน้า
 		صفحات* الصفحات* صفحه* صفحة* עמודים* דפים* पृष्ठ* पन्ने* পৃষ্ঠা* পাতা* பக்க* పేజీ*
 		orrialde* orriak tudalen* leathanaigh pagni bladsy* pahina* გვერდ* էջ* бет беттер* хуудас* ገጽ* ገጾች*
@@ -38,7 +38,7 @@ var words = map[string]wordList{
 		year* yr date* dated published publication* publish* pub issued copyright* erschein* veroffentlich* jahr* datum*
 		*jahr *jaar *arstal *arsta *utgivningsar *vuosi *eve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
 		jaar* verschen* uitgavejaar* utgivning* utgivels* udgivels* ar arstal julkaisu* vuosi* rok* wydania wydano vydani* vydano leto letnik
-		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tahun* terbit* nam
+		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tarix* buraxilis* tahun* terbit* nam
 		出版年* 出版时间* 出版日期* 出版日* 年份* 发行日期* 發行年* 発行年* 発行日* 発売日* 刊行年* 출판일 출간일 발행일 출판년* 발행년* 연도 ปีที่พิมพ์ ปี* วันที่*
 		سنة* السنة* تاريخ* التاريخ* سال* تاریخ* שנה* שנת* תאריך* वर्ष* साल* প্রকাশ* বছর* ஆண்டு* வருடம்* సంవత్సర*
 		urtea argitaratze* blwyddyn* dyddiad* bliain* sena taon petsa წელი წლის გამოცემ* թվական* տարեթիվ*
@@ -47,14 +47,14 @@ var words = map[string]wordList{
 	`),
 	"price": newWordList(`
 		*preis *pris *prijs *hinta pret pretul preu hind kaina* verð cmim* valeur worth retail valor price* cost* msrp rrp preis* prix* precio* preco* prezz* prijs* pris priset hinta* cena* ceny cijena* ar ara bolti*
-		цена* стоимость* ціна* вартість* цена τιμη* fiyat* bahasi narx* harga* gia giaban pvp
+		цена* стоимость* ціна* вартість* цена τιμη* fiyat* bahasi narx* qiymət* harga* gia giaban pvp
 		价格* 定价* 售价* 價格* 定價* 価格* 値段* 本体価格* 가격* 정가* 판매가 ราคา*
 		سعر* السعر* ثمن* قیمت* מחיר* मूल्य* कीमत* মূল্য* দাম* விலை* ధర*
 		prezioa presyo* prys ფასი* ღირებულ* գին* գինը արժեք* qiymet* баға* бағасы үнэ* ዋጋ* bei કિંમત* ਕੀਮਤ*
 		വില* ಬೆಲೆ* මිල* ລາຄາ* តម្លៃ* ဈေးနှုန်း* ဈေး*
 	`),
 	"genre": newWordList(`
-		genre* genres* gener* genero* zanr* zaner* systematik* fachgebiet* *gruppe zvrst* druh* rodzaj* vrsta vrste soort* gen genul aihe* sjanger* flokk* врста* kind gattung* gatun* mufaj* tyylilaji* subject* topic* sachgebiet* thema* themen tema* materia*
+		jenis* subjek* genre* genres* gener* genero* zanr* zaner* systematik* fachgebiet* *gruppe zvrst* druh* rodzaj* vrsta vrste soort* gen genul aihe* sjanger* flokk* врста* kind gattung* gatun* mufaj* tyylilaji* subject* topic* sachgebiet* thema* themen tema* materia*
 		onderwerp* emne* amne* тематика* жанр* ειδος* θεμα* κατηγορ* tur turu janr* tema theloai
 		标签* 類目* 类型* 類型* 类别* 類別* 分类* 分類* 体裁* ジャンル* 장르* 분야* 주제* หมวด* ประเภท*
 		نوع* النوع* تصنيف* التصنيف* ژانر* موضوع* الموضوع* סוגה* נושא* ז'אנר ז׳אנר विधा* विषय* ধরন* বিষয়* வகை* శైలి*
@@ -63,7 +63,7 @@ var words = map[string]wordList{
 	`),
 	"category": newWordList(`
 		category* categor* kategor* catego* kategoria* rubrik* section* secao* seccion* sezione* oddelen* razdel* раздел* категор* κατηγορ*
-		відділ* odjel* oddil dzial* avdelning* afdeling* osasto* skyrius* nodala* osakond* sekcia* sekce* danhmuc 栏目* カテゴリ* 카테고리* فئة* الفئة* قسم* القسم* קטגוריה* श्रेणी* বিভাগ* பிரிவு* వర్గం*
+		санат* kateqor* turkum* відділ* odjel* oddil dzial* avdelning* afdeling* osasto* skyrius* nodala* osakond* sekcia* sekce* danhmuc 栏目* カテゴリ* 카테고리* فئة* الفئة* قسم* القسم* קטגוריה* श्रेणी* বিভাগ* பிரிவு* వర్గం*
 		კატეგორი* կատեգոր* ангилал* ምድብ* শ্রেণি* വിഭാഗ* શ્રેણી* ਸ਼੍ਰੇਣੀ*
 	`),
 	"description": newWordList(`
@@ -74,17 +74,17 @@ var words = map[string]wordList{
 	`),
 	"isbn": newWordList(`isbn* מסת"ב שאבכ شابك* شابک* ردمك*`),
 	"publisher": newWordList(`
-		publisher* press publishing publishers editur* botues* nesriyyat* nashriyot* баспа* издательств* изд-во вид-во دار انتشارات* לאור kirjastus* leidykl* izdevn* utgefandi издавач* verlag* nakladnik* uitgeverij* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
+		nəsr* uitgewer* pubblikatur* eldonej* publisher* press publishing publishers editur* botues* nesriyyat* nashriyot* баспа* издательств* изд-во вид-во دار انتشارات* לאור kirjastus* leidykl* izdevn* utgefandi издавач* verlag* nakladnik* uitgeverij* editeur* editorial* editora* editor* editore* editrice* uitgever* forlag* forlaget forlegger kustantaja* kiado* wydawca* wydawnictw* nakladatel* vydavatel* zaloz* izdavac* izdavatel* издател* видавн* εκδοτ* yayinevi* yayinci* penerbit* nxb nhaxuatban
 		出版社* 出版者* 发行商 出版商* 出版元 출판사* 발행처 สำนักพิมพ์* ناشر* الناشر* מוציא* प्रकाशक* প্রকাশক প্রকাশকের প্রকাশনী* প্রকাশনা* பதிப்பக* ప్రచురణ*
 		argitaletxe* cyhoeddwr* foilsitheoir* გამომცემ* հրատարակիչ* հրատարակչ* nesriyyat* баспа* አሳታሚ*
 		mchapishaji* પ્રકાશક* പ്രസാധക* ಪ್ರಕಾಶಕ*
 	`),
 	"language": newWordList(`
-		language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil* bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
+		език* јазик* til tili lingvo teangacha sprog* tungumal* language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil* bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
 		hizkuntza* iaith teanga ენა լեզու* тілі хэл ቋንቋ* lugha ભાષા* ഭാഷ* ಭಾಷೆ* ພາສາ* ភាសា*
 	`),
 	"shelf_mark": newWordList(`
-		cota cote cotes jelzet* kotacija tejuelo* polic* hylla hyllsignum hylluppst* plassering* kyhieu panggil เลขเรียก* สัญลักษณ์* signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
+		opstilling* hylde* placering* placement* dk5 topografi* сигнатур* шифър шифри رقمالتصنيف* رقمالطلب* استدعاء* الرف raktar* hyllplats* rafnumer leirvisir cota cote cotes jelzet* kotacija tejuelo* polic* hylla hyllsignum hylluppst* plassering* kyhieu panggil เลขเรียก* สัญลักษณ์* signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
 	`),
 	vague: newWordList(`
 		edition* auflage* edicion edicao edizione* editie* upplaga* painos* kiadvany* wydanie wydania izdaja izdanje izdanja vydanie

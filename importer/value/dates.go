@@ -67,7 +67,7 @@ func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
 
 // dateWords are words between the parts of a date: 1st of May, 1er mai, 12 de agosto.
 var dateWords = setOf(`
-	st nd rd th of er re de del d di l any o af ail ed fed eg af ydd
+	жылы жыл ж жылғы st nd rd th of er re de del d di l any o af ail ed fed eg af ydd
 	gada g y m года год г р року к година gads metai metu men diena ko a an en ren
 	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
 `)

@@ -2,6 +2,8 @@
 package lang
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/text/language"
@@ -14,7 +16,7 @@ import (
 const MaxLength = 35
 
 // Parse returns a language as a tag of BCP 47. The text is a tag, a code of ISO 639 with two or three letters, or a name
-// in one of the languages of readers or the language itself: "en", "eng", "English", "Englisch"; "Deutsch" is "de".
+// in any language: "en", "eng", "English", "Englisch"; "Deutsch" is "de".
 func Parse(text string) (tag string, ok bool) {
 	if len(text) <= MaxLength {
 		parsed, err := language.Parse(text)
@@ -36,29 +38,29 @@ func Name(tag string) string {
 	return tag
 }
 
-// readers give the names of languages in the languages in which lists of books have them.
-var readers = []display.Namer{
-	display.Tags(language.English), display.Tags(language.German), display.Tags(language.French), display.Tags(language.Spanish),
-	display.Tags(language.Italian), display.Tags(language.Portuguese), display.Tags(language.Dutch), display.Tags(language.Polish),
-	display.Tags(language.Czech), display.Tags(language.Swedish), display.Tags(language.Danish), display.Tags(language.Finnish),
-	display.Tags(language.Hungarian), display.Tags(language.Russian), display.Tags(language.Ukrainian), display.Tags(language.Turkish),
-	display.Tags(language.Chinese), display.Tags(language.Japanese),
+// first are the languages whose names of languages count before those in others.
+var first = []language.Tag{
+	language.English, language.German, language.French, language.Spanish, language.Italian, language.Portuguese, language.Dutch, language.Polish, language.Czech,
+	language.Swedish, language.Danish, language.Finnish, language.Hungarian, language.Russian, language.Ukrainian, language.Turkish, language.Chinese, language.Japanese,
 }
 
-// names returns the tags of the names of languages, folded.
+// names returns the tags of the names of languages, folded: in the languages themselves and in all others.
 var names = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
-	for _, tag := range display.Supported.Tags() {
-		texts := []string{display.Self.Name(tag)}
-		for _, in := range readers {
-			texts = append(texts, in.Name(tag))
-		}
-		for _, name := range texts {
-			key := collate.Fold(name)
+	tags := display.Supported.Tags()
+	add := func(in display.Namer) {
+		for _, tag := range tags {
+			name, text := collate.Fold(in.Name(tag)), tag.String()
 			// A region without a name of its own has that of its language, whose tag is shorter.
-			if known := names[key]; name != "" && (known == "" || len(tag.String()) < len(known)) {
-				names[key] = tag.String()
+			if known := names[name]; name != "" && (known == "" || strings.HasPrefix(known, text+"-")) {
+				names[name] = text
 			}
+		}
+	}
+	add(display.Self)
+	for _, in := range slices.Concat(first, tags) {
+		if namer := display.Tags(in); namer != nil {
+			add(namer)
 		}
 	}
 	return names
