@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -37,11 +36,7 @@ func (w *RejectsWriter) Add(bad *Row) error {
 		}
 		reasons, columns, values, mends = append(reasons, p.Message), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
 	}
-	number := bad.Number
-	if w.of.IsSpreadsheet() {
-		_, number = w.of.SheetRow(number)
-	}
-	cells := []string{strconv.Itoa(number), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
+	cells := []string{bad.Place(), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
 	return w.out.Write(append(cells, w.of.rejectedCells(bad)...))
 }
 

@@ -18,7 +18,7 @@ document.addEventListener('click', (event) => {
   if (!href.startsWith('/') || link.target || !isPage(href)) return;
   event.preventDefault();
   if ('focusSearch' in link.dataset) return search.focus();
-  visit(href);
+  visit(href).then(() => document.getElementById(new URL(href, location).hash.slice(1))?.scrollIntoView());
 });
 
 const search = document.getElementById('q');
