@@ -24,7 +24,7 @@ const (
 func NamePoints(name, field string) int {
 	parts := split(name)
 	found := words[field].count(parts)
-	if field == "pages" && found > 0 { // Nr. of pages
+	if (field == "pages" || field == "shelf_mark") && found > 0 { // Nr. of pages, Raf No
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "nr" || part == "no" })
 	}
 	isFurther := func(other string) bool {

@@ -84,7 +84,7 @@ var words = map[string]wordList{
 		hizkuntza* iaith teanga ენა լեզու* тілі хэл ቋንቋ* lugha ભાષા* ഭാഷ* ಭಾಷೆ* ພາສາ* ភាសា*
 	`),
 	"shelf_mark": newWordList(`
-		opstilling* hylde* placering* placement* dk5 topografi* сигнатур* шифър шифри رقمالتصنيف* رقمالطلب* استدعاء* الرف raktar* hyllplats* rafnumer leirvisir cota cote cotes jelzet* kotacija tejuelo* polic* hylla hyllsignum hylluppst* plassering* kyhieu panggil เลขเรียก* สัญลักษณ์* signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
+		sinatura* segnatura* ταξινομικοσ* ταξιθετικοσ* oppstilling* sifrs sifrsi raðtakn raf rafno yernumarasi hilla hylle* rak rakno opstilling* hylde* placering* placement* dk5 topografi* сигнатур* шифър шифри رقمالتصنيف* رقمالطلب* استدعاء* الرف raktar* hyllplats* rafnumer leirvisir cota cote cotes jelzet* kotacija tejuelo* polic* hylla hyllsignum hylluppst* plassering* kyhieu panggil เลขเรียก* สัญลักษณ์* signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
 	`),
 	vague: newWordList(`
 		edition* auflage* edicion edicao edizione* editie* upplaga* painos* kiadvany* wydanie wydania izdaja izdanje izdanja vydanie

@@ -307,6 +307,12 @@ func TestColumn(t *testing.T) {
 			t.Errorf("%q: %v", tt.cells, got)
 		}
 	}
+	if !IsInverted(slices.Values([]string{"García Márquez, Gabriel", "Cortázar, Julio", "Vargas Llosa, Mario", "Pardo Bazán, Emilia"})) {
+		t.Error("family names of two words")
+	}
+	if IsInverted(slices.Values([]string{"Ann Lee, Bob Ray", "Cy Hill, Di Moor", "Ed West, Plato", "Flo North, Gil East"})) {
+		t.Error("two persons a book")
+	}
 	for cell, want := range map[string]string{
 		"García Márquez, Gabriel":  "Gabriel García Márquez",
 		"Warner, Charles Dudley":   "Charles Dudley Warner",

@@ -9,15 +9,15 @@ import (
 const commas = ",，、،"
 
 // IsInverted reports whether the authors in a column are written with the family name first: at least 7 of 10 names
-// with one comma have one word before it. Fewer than three such names count only if one of them is inverted for Parse
+// with one comma have one word before it, or two before and one behind it: "García Márquez, Gabriel". Fewer than three such names count only if one of them is inverted for Parse
 // too, because "Plato, Walter Hamilton" alone is two persons. If all have one word on both sides, such as "Ilf, Petrov", and
 // more cells have a name as it is spoken, they are two persons as well.
 func IsInverted(cells iter.Seq[string]) bool {
-	var all, oneWord, twoWords, sure, spoken int
+	var all, family, twoWords, sure, spoken int
 	for cell := range cells {
 		if strings.ContainsAny(cell, commas) {
 			r := read(cell, column)
-			all, oneWord, twoWords, sure = all+r.pairs, oneWord+r.oneWord, twoWords+r.twoWords, sure+r.sure
+			all, family, twoWords, sure = all+r.pairs, family+r.family, twoWords+r.twoWords, sure+r.sure
 		} else if words := strings.Fields(cell); len(words) > 1 && !isInstitution(words) {
 			spoken++
 		}
@@ -25,7 +25,7 @@ func IsInverted(cells iter.Seq[string]) bool {
 	if all == twoWords && spoken > all {
 		return false
 	}
-	return (sure > 0 || all > 2) && oneWord*10 >= all*7
+	return (sure > 0 || all > 2) && family*10 >= all*7
 }
 
 // ReadColumn returns a cell of an inverted column with the given names first: "Le Guin, Ursula K." becomes

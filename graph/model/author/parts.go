@@ -100,8 +100,8 @@ func (r *reader) list(parts []part, inverted bool) {
 	isName := n == 2 && !some(isLiteral) && parts[0].isFamilyOf(parts[1])
 	if isName {
 		r.pairs++
-		if isOneWord(parts[0].words) {
-			r.oneWord++
+		if isOneWord(parts[0].words) || len(parts[0].words) == 2 && len(parts[1].words) == 1 {
+			r.family++
 		}
 		if given := parts[1].words; isOneWord(parts[0].words) && len(given) == 1 && !isInitial(given[0]) {
 			r.twoWords++

@@ -26,9 +26,9 @@ type reader struct {
 	dropped []string // what belongs to no name
 	started bool     // a name came before
 
-	inverted             bool // a name was inverted
-	pairs, oneWord, sure int  // names with one comma; those with one word before it; those that mode plain inverts
-	twoWords             int  // names with one comma and one whole word on both sides
+	inverted            bool // a name was inverted
+	pairs, family, sure int  // names with one comma; those that begin with a family name; those that mode plain inverts
+	twoWords            int  // names with one comma and one whole word on both sides
 }
 
 // part is a text between commas.
