@@ -134,6 +134,8 @@ func TestWhereCookiesCount(t *testing.T) {
 	})
 }
 
+const otherOrigin = "This request comes from another origin. Behind a proxy set CATALOGUE_PUBLIC_URL to the address of the pages."
+
 // TestOtherOrigins sends requests as pages of other sites do.
 func TestOtherOrigins(t *testing.T) {
 	on(t, func(t *testing.T, s site) {
@@ -151,9 +153,14 @@ func TestOtherOrigins(t *testing.T) {
 				w := s.post("/graphql", newCategory, with...)
 				want(t, w, 403, "")
 				for _, target := range []string{"/login", "/logout", "/account/password", "/welcome"} {
-					want(t, s.post(target, `{"email":"ada","password":"`+password+`"}`, headers...), 403, "")
+					w := s.post(target, `{"email":"ada","password":"`+password+`"}`, headers...)
+					want(t, w, 403, `{"success":false,"message":"`+otherOrigin+`","data":null}`)
+					w = s.post(target, "", append(headers, "Accept: text/html", "Content-Type: application/x-www-form-urlencoded")...)
+					if want(t, w, 403, otherOrigin); !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+						t.Errorf("%s without scripts: %s", target, w.Header())
+					}
 				}
-				want(t, s.send("GET", "/graphql?query=subscription{changes{position}}", "", append(with, "Accept: text/event-stream")...), 403, "another site")
+				want(t, s.send("GET", "/graphql?query=subscription{changes{position}}", "", append(with, "Accept: text/event-stream")...), 403, "another origin")
 				want(t, s.send("GET", "/graphql", "", append(with, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")...), 403, "")
 				if name != "cross-site" { // that is a link
 					want(t, s.send("GET", "/account/data", "", with...), 401, "")

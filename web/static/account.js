@@ -57,7 +57,7 @@ export async function send(address, fields) {
 
 // AccountError has a message for the user, and messages by field.
 export class AccountError extends Error {
-  constructor({ status, headers, url }, { message, errors = {} }) {
+  constructor({ status, headers, url }, { message = 'The catalogue refused this.', errors = {} }) {
     const minutes = Math.ceil(Number(headers.get('Retry-After')) / 60);
     const isLogin = new URL(url).pathname === '/login';
     super(status === 401 ? isLogin ? 'The name or the password is not right. Try again, or ask an admin for a new link.' : 'You are signed out. Sign in again.'
