@@ -100,6 +100,30 @@ func wantCode(t *testing.T, err error, code model.Code, message string) {
 	}
 }
 
+// TestNamesAsPasswords refuses each name of an account as its password, in any case, also the part of an address before @.
+func TestNamesAsPasswords(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		_, secret, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "ada.lovelace@example.com", DisplayName: "Countess Ada", Role: model.Editor})
+		check(t, err)
+		for _, given := range []string{"ADA.Lovelace@example.com", "Ada.Lovelace", "countess  ada"} {
+			_, err := b.Accept(t.Context(), Acceptance{Secret: secret, Password: given})
+			wantCode(t, err, model.BadUserInput, "must not be the account's name")
+		}
+		if name := must(b.CheckLink(t.Context(), secret)); name != "ada.lovelace@example.com" {
+			t.Errorf("the link is of %q", name)
+		}
+		ada := b.as(t, must(b.Accept(t.Context(), Acceptance{Secret: secret, Password: password})))
+		for given, message := range map[string]string{"Countess ADA": "must not be the account's name", password: "Choose another password than the present one."} {
+			_, err := b.ChangePassword(ada, password, given, "")
+			wantCode(t, err, model.BadUserInput, message)
+		}
+		_, err = b.ChangePassword(ada, "not this one", "not this one", "")
+		wantCode(t, err, model.BadUserInput, "is not correct")
+		_, err = b.CheckLink(t.Context(), secret)
+		wantCode(t, err, model.Conflict, "This link was used.")
+	})
+}
+
 // TestLinks uses a link once, within 48 hours, with a password that is good enough.
 func TestLinks(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"library-catalogue/db/account"
 	"library-catalogue/graph/model"
 )
@@ -154,13 +156,17 @@ func (s *Service) ChangePassword(ctx context.Context, old, password, agent strin
 	if old == "" {
 		problems.Add("old_password", "The %s field is required.")
 	}
-	checkPassword(&problems, "password", password, p.Account.Name)
+	checkPassword(&problems, "password", password, p.Account.Name, p.Account.DisplayName)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	row, err := s.check(ctx, p.Account.Name, old)
-	if model.IsCode(err, model.Unauthenticated) {
+	switch {
+	case model.IsCode(err, model.Unauthenticated):
 		problems.Add("old_password", "The %s is not correct.")
+		err = problems.Err()
+	case err == nil && norm.NFC.String(old) == norm.NFC.String(password):
+		problems.Add("password", "Choose another password than the present one.")
 		err = problems.Err()
 	}
 	if err != nil {

@@ -134,6 +134,22 @@ func TestWhereCookiesCount(t *testing.T) {
 	})
 }
 
+// TestCheckLink says to the holder of a link alone which account it is of, and uses nothing up.
+func TestCheckLink(t *testing.T) {
+	on(t, func(t *testing.T, s site) {
+		secret := s.link(t, "ada", model.Editor)
+		body := `{"secret":"` + secret + `"}`
+		for range 2 {
+			want(t, s.post("/welcome/check", body), 200, `"data":{"name":"ada"}`)
+		}
+		want(t, s.post("/welcome/check", body, "Sec-Fetch-Site: cross-site"), 403, otherOrigin)
+		want(t, s.post("/welcome/check", `{"secret":"x"}`), 409, "has expired")
+		want(t, s.post("http://library.example/welcome/check", body, "Origin: http://library.example", "Sec-Fetch-Site:"), 403, "CATALOGUE_INSECURE_COOKIES")
+		want(t, s.post("/welcome", `{"secret":"`+secret+`","password":"`+password+`"}`), 200, "ada")
+		want(t, s.post("/welcome/check", body), 409, "was used")
+	})
+}
+
 const otherOrigin = "This request comes from another origin. Behind a proxy set CATALOGUE_PUBLIC_URL to the address of the pages."
 
 // TestOtherOrigins sends requests as pages of other sites do.
