@@ -14,12 +14,20 @@ const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('account
 // hasInput reports whether the page may have input of the user, which a new page would lose.
 const hasInput = () => document.querySelector('book-form, book-import, dialog[open]');
 
+// isChanged reports whether a field has another value than the page gave it.
+const isChanged = (field) => field.options
+  ? field.selectedIndex !== Math.max([...field.options].findIndex((option) => option.defaultSelected), 0)
+  : field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+
+// isBusy reports whether a form is being sent, has input, or a dialog is open.
+const isBusy = () => Boolean(document.querySelector('main form[inert], dialog[open]')) || [...document.querySelectorAll('main :is(input, select)')].some(isChanged);
+
 // sync shows the state that the server knows.
 export async function sync() {
   const before = account();
   try {
     const isForm = Boolean(document.querySelector('main [method=post]'));
-    if (isForm && ![...document.querySelectorAll('main input')].some((input) => input.value !== input.defaultValue)) {
+    if (isForm && !isBusy()) {
       return location.reload();
     } else if (isForm || hasInput()) {
       const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
