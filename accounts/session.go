@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// maxAge is the time for which a looked-up session or token counts, so that its end is seen by all servers.
-	maxAge = time.Second
+	// maxAge is the time for which a looked-up session or token counts. All servers see its end within a second, with the
+	// rest for the request itself.
+	maxAge = 900 * time.Millisecond
 	// useInterval is the time between two records of the use of a session or token.
 	useInterval = time.Minute
 )
