@@ -66,6 +66,27 @@ func TestWelcomeLinks(t *testing.T) {
 	b.do("kept no more", b.goTo("/welcome"), until(`document.querySelector("main [role=alert]")?.textContent.startsWith("This link is not whole.")`))
 }
 
+// TestPlainHTTP says at the sign-in page, before a password is typed, that the browser would not keep the session.
+func TestPlainHTTP(t *testing.T) {
+	s := startAccounts(t)
+	s.url = strings.Replace(s.url, "127.0.0.1", "library.test", 1)
+	b := openWith(t, s, chromedp.Flag("host-resolver-rules", "MAP library.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
+	b.do("by http", b.goTo("/login"), until(`document.querySelector(".problems:not([hidden])")?.textContent.startsWith("Signing in needs https")`))
+}
+
+// TestSignedInElsewhere withdraws the note of a form that its session has ended.
+func TestSignedInElsewhere(t *testing.T) {
+	s := startAccounts(t)
+	b := open(t, s)
+	b.do("an account", b.welcome(s.invite(t, "ada", "editor")))
+	form := b.tab()
+	form.do("a form", form.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "Typed before"))
+	b.do("out", signOut)
+	form.do("said", until(`document.querySelector("#live.shown")?.textContent.startsWith("You are signed out.")`))
+	b.do("in", b.signIn("ada"))
+	form.do("withdrawn", until(`document.body.dataset.account && document.querySelector("#live").textContent === "" && !document.querySelector("#live.shown")`), until(`document.querySelector("#name").value === "Typed before"`))
+}
+
 // TestDone says what a form has done, and leaves the focus where it was.
 func TestDone(t *testing.T) {
 	s := startAccounts(t)
@@ -78,7 +99,8 @@ func TestDone(t *testing.T) {
 	b.do("a role", put("#role-1", "editor"), click("[aria-label='Set role of eve']"), said("The role of eve is set.", "[aria-label='Set role of eve']"), until(`document.querySelector("#role-1").value === "editor"`))
 	b.do("disabled", click("[aria-label='Disable eve']"), said("eve is disabled, and signed out everywhere.", "[aria-label='Enable eve']"))
 	b.do("enabled", click("[aria-label='Enable eve']"), said("eve is enabled.", "[aria-label='Disable eve']"))
-	b.do("refused", click("[aria-label='Disable ada']"), until(`document.querySelector(".problems:not([hidden])")?.textContent.startsWith("This is the last admin.") && document.activeElement.matches("[aria-label='Disable ada']")`))
+	b.do("refused", run(`document.querySelector("#enable-1").form.action = "/accounts/99/disable"`), click("#enable-1"),
+		until(`document.querySelector(".problems:not([hidden])")?.textContent.startsWith("There is no account 99.") && document.activeElement.id === "enable-1"`))
 	b.do("the present password", b.goTo("/account"), until(`customElements.get("welcome-form")`), run(`window.kept = true`), write("#old_password", password), write("#password", password), click("#change-password"),
 		until(`document.querySelector(".wrong-text")?.textContent === "Choose another password than the present one."`))
 	b.do("another password", write("#password", "another long one"), click("#change-password"), said("Your password is changed. You are signed out elsewhere.", "#change-password"), until(`document.querySelector("#password").value === ""`))

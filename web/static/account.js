@@ -40,6 +40,8 @@ export async function sync() {
   }
   if (account() === before) return;
   channel?.postMessage(account());
+  const live = document.getElementById('live');
+  if (account() && live.textContent.startsWith('You are signed out.')) announce('');
   if (hasInput() && !account()) announce('You are signed out. What you typed is still here.', true);
 }
 

@@ -141,6 +141,14 @@ async function enterToken() {
   if (await ask('', true)) location.assign(document.querySelector('main [data-sent]').dataset.sent);
 }
 
+// checkAddress says before a password is typed that the browser would not keep the session. An empty login signs nobody in.
+async function checkAddress(form) {
+  const refused = await send('/login', {}).catch((error) => error);
+  if (refused.status === 403 && !form.elements.password.value) refuse(form, refused.message, {});
+}
+const login = document.querySelector('main form[action="/login"]');
+if (login && !isSecureContext) checkAddress(login);
+
 document.addEventListener('click', ({ target }) => {
   if (target.closest('main [data-enter-token]')) enterToken();
   const provider = target.closest('[data-provider]');
