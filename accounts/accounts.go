@@ -100,9 +100,15 @@ func checkName(problems *model.FieldErrors, field, name string) {
 		problems.Add(field, "The %s field is required.")
 	case n > maxName, len(collate.Identity(name)) > maxKeyBytes:
 		problems.Add(field, "The %s field must not be greater than 200 characters.")
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
 		problems.Add(field, "The %s field must not have control characters.")
 	}
+}
+
+// isControl reports whether a character is a control character, or changes the direction of the text that follows
+// (UAX #9: embeddings, overrides and isolates).
+func isControl(r rune) bool {
+	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
 // trim returns a name as it is stored.

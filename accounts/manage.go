@@ -242,30 +242,52 @@ type Acceptance struct {
 	Agent    string
 }
 
-// Accept uses a link up: its account gets the password, and its sessions end. The link of the first admin makes that
-// account. It begins a session. The error is Conflict for a link that was used or has expired, BadUserInput for a weak
-// password, which uses nothing up, else as of Login. The secret authorises.
-func (s *Service) Accept(ctx context.Context, in Acceptance) (*SignedIn, error) {
-	link, err := s.store.Link(ctx, digest(in.Secret))
-	if err != nil {
-		return nil, err
+// CheckLink returns the name of the account of a link, or "" for the link of the first admin. It uses nothing up. The
+// error is Conflict for a link that was used or has expired. The secret authorises.
+func (s *Service) CheckLink(ctx context.Context, secret string) (name string, err error) {
+	row, err := s.ofLink(ctx, secret)
+	if err != nil || row == nil {
+		return "", err
 	}
+	return row.Name, nil
+}
+
+// ofLink returns the account of a link that can be used, or nil for the link of the first admin.
+func (s *Service) ofLink(ctx context.Context, secret string) (*account.Row, error) {
+	link, err := s.store.Link(ctx, digest(secret))
 	switch {
+	case err != nil:
+		return nil, err
 	case link == nil, link.UsedAt == nil && link.ExpiresAt <= s.micros(0):
 		return nil, errLinkExpired
 	case link.UsedAt != nil:
 		return nil, errLinkUsed
+	case link.Account == nil:
+		return nil, nil
+	}
+	row, err := s.store.ByID(ctx, *link.Account)
+	if err == nil && row == nil {
+		err = errLinkExpired
+	}
+	return row, err
+}
+
+// Accept uses a link up: its account gets the password, and its sessions end. The link of the first admin makes that
+// account. It begins a session. The error is Conflict for a link that was used or has expired, BadUserInput for a weak
+// password, which uses nothing up, else as of Login. The secret authorises.
+func (s *Service) Accept(ctx context.Context, in Acceptance) (*SignedIn, error) {
+	row, err := s.ofLink(ctx, in.Secret)
+	if err != nil {
+		return nil, err
 	}
 	first := Invitation{Name: in.Name, Role: model.Admin}
 	var problems model.FieldErrors
-	if link.Account == nil {
+	if row == nil {
 		checkAccount(&problems, &first)
-	} else if row, err := s.store.ByID(ctx, *link.Account); err != nil {
-		return nil, err
-	} else if row != nil {
-		first.Name = row.Name
+	} else {
+		first.Name, first.DisplayName = row.Name, row.DisplayName
 	}
-	checkPassword(&problems, "password", in.Password, first.Name)
+	checkPassword(&problems, "password", in.Password, first.Name, first.DisplayName)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -273,7 +295,6 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (*SignedIn, error) 
 	if err != nil {
 		return nil, err
 	}
-	var row *account.Row
 	defer s.generation.Add(1)
 	err = s.store.DB.Write(ctx, func(ctx context.Context) (err error) {
 		row, err = s.accept(ctx, digest(in.Secret), first, stored)

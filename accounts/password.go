@@ -119,9 +119,14 @@ func (s *Service) verify(ctx context.Context, stored, password string) (ok, outd
 	return ok, c != currentCost, err
 }
 
-// checkPassword adds the problems of a new password to problems.
-func checkPassword(problems *model.FieldErrors, field, password, name string) {
+// checkPassword adds the problems of a new password to problems. names are those of the account.
+func checkPassword(problems *model.FieldErrors, field, password string, names ...string) {
 	normal := norm.NFC.String(password)
+	isName := func(name string) bool {
+		local, _, _ := strings.Cut(name, "@") // of an email address
+		key := collate.Identity(password)
+		return key == collate.Identity(name) || key == collate.Identity(local)
+	}
 	switch {
 	case password == "":
 		problems.Add(field, "The %s field is required.")
@@ -131,7 +136,7 @@ func checkPassword(problems *model.FieldErrors, field, password, name string) {
 		problems.Add(field, fmt.Sprintf("The %%s field must be at least %d characters.", minPasswordChars))
 	case len(normal) > maxPasswordBytes:
 		problems.Add(field, "The %s field must not be greater than 1,000 bytes.")
-	case collate.Identity(password) == collate.Identity(name):
+	case slices.ContainsFunc(names, isName):
 		problems.Add(field, "The %s must not be the account's name.")
 	case isCommon(password):
 		problems.Add(field, "The %s is one of the most common ones. Choose another one.")

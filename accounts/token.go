@@ -112,7 +112,7 @@ func (s *Service) CreateToken(ctx context.Context, in TokenInput) (text string, 
 	name := trim(in.Name)
 	checkName(&problems, "name", name)
 	if len(in.Scopes) == 0 {
-		problems.Add("scopes", "The %s field is required.")
+		problems.Add("scopes", "Choose what the token may do: at least one of the scopes.")
 	}
 	for _, scope := range in.Scopes {
 		if !tokenScopes[scope] || !p.Has(scope) {

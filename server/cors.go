@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/cors"
 
+	"library-catalogue/edge/auth"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp/socket"
@@ -55,14 +56,14 @@ func ParsePublicURL(text string) (string, error) {
 	return origins[0], nil
 }
 
-var errOrigin = model.Errorf(model.Forbidden,
-	"Pages of this origin may not write or open WebSockets. The operator can allow the origin with CATALOGUE_CORS_ORIGINS.")
+var errOrigin = model.Errorf(model.Forbidden, "%s CATALOGUE_CORS_ORIGINS allows pages of other origins.", auth.ErrOtherOrigin.Message)
 
 // crossOrigin returns middleware that enforces the policy for web pages of other origins. The given origins, as
 // ParseOrigins returns them, may use the service (CORS: fetch.spec.whatwg.org, section 3.2). Writes from other
 // origins are refused (CSRF). Clients other than browsers are not affected. credentials allows cookies, HTTP
 // authentication and client certificates. publicURL is the own origin behind a proxy that changes Host; empty: that of Host.
-func crossOrigin(origins []string, publicURL string, credentials bool, log *slog.Logger) (middleware, error) {
+// refuse writes the error of a refused request.
+func crossOrigin(origins []string, publicURL string, credentials bool, log *slog.Logger, refuse refusal) (middleware, error) {
 	share := allowOrigins(origins, credentials)
 	if slices.Contains(origins, anyOrigin) {
 		return share, nil
@@ -77,11 +78,19 @@ func crossOrigin(origins []string, publicURL string, credentials bool, log *slog
 			return nil, err
 		}
 	}
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, errOrigin)
-	}))
+	deny := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := errOrigin
+		if endpointOf(r) == telemetry.Other { // the forms of the pages are for no other origin
+			err = auth.ErrOtherOrigin
+		}
+		log.InfoContext(r.Context(), "request refused. "+err.Message,
+			"origin", telemetry.Truncate(r.Header.Get("Origin")), "host", telemetry.Truncate(r.Host), "path", telemetry.Truncate(r.URL.Path),
+			"request_id", telemetry.RequestOf(r.Context()).ID)
+		refuse(w, r, err)
+	})
+	protection.SetDenyHandler(deny)
 	return func(next http.Handler) http.Handler {
-		next = protectSockets(protection, protection.Handler(next))
+		next = protectSockets(protection, deny, protection.Handler(next))
 		if len(origins) > 0 {
 			next = share(next)
 		}
@@ -91,13 +100,13 @@ func crossOrigin(origins []string, publicURL string, credentials bool, log *slog
 
 // protectSockets refuses WebSockets that a page of another origin opens, as if the handshake were a write, because CORS
 // does not apply to them.
-func protectSockets(protection *http.CrossOriginProtection, next http.Handler) http.Handler {
+func protectSockets(protection *http.CrossOriginProtection, deny, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if socket.IsUpgrade(r) {
 			write := *r
 			write.Method = http.MethodPost
 			if protection.Check(&write) != nil {
-				refuse(w, r, errOrigin)
+				deny.ServeHTTP(w, r)
 				return
 			}
 		}

@@ -184,13 +184,16 @@ func TestCSRF(t *testing.T) {
 			if servertest.Revision(t, tt.c.Store) != before {
 				t.Errorf("%s: %s %s wrote", name, request.method, request.target)
 			}
-			const message = `"message":"Pages of this origin may not write or open WebSockets. The operator can allow the origin with CATALOGUE_CORS_ORIGINS."`
+			const message = `"message":"This request comes from another origin. Behind a proxy set CATALOGUE_PUBLIC_URL to the address of the pages. CATALOGUE_CORS_ORIGINS allows pages of other origins."`
 			want := `{"success":false,` + message + `,"data":null}`
 			if request.target == "/graphql" {
 				want = `{"errors":[{` + message + `,"extensions":{"code":"FORBIDDEN","requestId":"test"}}]}`
 			}
 			if got := w.Body.String(); got != want {
 				t.Errorf("%s: %s", name, got)
+			}
+			if !tt.c.Log.Has("CATALOGUE_PUBLIC_URL") {
+				t.Errorf("%s: the log does not name CATALOGUE_PUBLIC_URL", name)
 			}
 		}
 		if w := tt.c.Do("GET", "/graphql?query={__typename}", "", tt.headers...); w.Code != http.StatusOK {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/telemetry"
@@ -9,19 +10,23 @@ import (
 	"library-catalogue/web"
 )
 
-// refuse writes an error in the format of the request's endpoint.
+// refusal writes the error of a refused request.
+type refusal = func(w http.ResponseWriter, r *http.Request, err error)
+
+// refuse writes an error in the format of the request's endpoint. The forms of the pages have that of /api.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if endpointOf(r) == telemetry.REST {
+	if endpoint := endpointOf(r); endpoint == telemetry.REST || endpoint == telemetry.Other && r.Method == http.MethodPost {
 		envelope.WriteError(w, r, err)
 		return
 	}
 	graphqlhttp.WriteError(w, r, err)
 }
 
-// refuseWith returns refuse, but browsers get a page outside /graphql and /api.
-func refuseWith(pages *web.Pages) func(http.ResponseWriter, *http.Request, error) {
+// refuseWith returns refuse, but browsers get a page outside /graphql and /api, also for a form without scripts.
+func refuseWith(pages *web.Pages) refusal {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
-		if endpointOf(r) == telemetry.Other && web.WantsPage(r) {
+		isForm := r.Method == http.MethodPost && strings.Contains(r.Header.Get("Accept"), "text/html")
+		if endpointOf(r) == telemetry.Other && (isForm || web.WantsPage(r)) {
 			pages.Fail(w, r, err)
 			return
 		}

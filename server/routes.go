@@ -86,7 +86,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	refuseOrPage := refuseWith(pages)
-	originPolicy, err := crossOrigin(cfg.Origins, cfg.PublicURL, cfg.Credentials, cfg.Logger)
+	originPolicy, err := crossOrigin(cfg.Origins, cfg.PublicURL, cfg.Credentials, cfg.Logger, refuseOrPage)
 	if err != nil {
 		return nil, err
 	}

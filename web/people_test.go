@@ -117,6 +117,32 @@ func TestRoles(t *testing.T) {
 	})
 }
 
+// TestOwnRow offers to the only admin no change that is refused, and asks before others disable themselves.
+func TestOwnRow(t *testing.T) {
+	t.Parallel()
+	p := servePeople(t, catalogtest.SQLite(t))
+	admin := p.as(t, "Ada", model.Admin)
+	own := []string{`id="set-role-1"`, "Disable me now"}
+	shows := func(want bool) {
+		t.Helper()
+		page := p.page("/admin", admin).Body.String()
+		for _, text := range append(own, `id="enable-1"`) {
+			if has := strings.Contains(page, text); has != (want && text != `id="enable-1"`) {
+				t.Errorf("%q on People: %v", text, has)
+			}
+		}
+	}
+	shows(false)
+	_, _, err := p.service.Invite(accounts.AsOperator(t.Context()), accounts.Invitation{Name: "Pending", Role: model.Admin})
+	servertest.Must(t, err)
+	shows(false) // nobody signs in as that one yet
+	p.as(t, "Eve", model.Admin)
+	shows(true)
+	if page := p.page("/admin", admin).Body.String(); !strings.Contains(page, "Last seen ") || strings.Contains(page, "Last signed in") {
+		t.Error("People names the last use as a login")
+	}
+}
+
 // TestSignInForm signs in without scripts. An error keeps the name, says what to do, and next leads to this site only.
 func TestSignInForm(t *testing.T) {
 	t.Parallel()

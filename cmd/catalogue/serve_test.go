@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -164,4 +166,32 @@ func TestStopWhileImporting(t *testing.T) {
 			t.Errorf("sent again: %+v, want 10 created and %d unchanged", c, stored)
 		}
 	})
+}
+
+// TestFirstAccount says in the log how to make an account, until there is one.
+func TestFirstAccount(t *testing.T) {
+	t.Parallel()
+	database := "--database-url=sqlite:" + filepath.Join(t.TempDir(), "catalogue.db")
+	const hint = "no account yet: run `catalogue user add NAME --role=admin`"
+	for _, want := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		log, ended := newLines(`"listening"`), make(chan error, 1)
+		go func() {
+			args := []string{"serve", "--addr=127.0.0.1:0", "--drain-wait=0s", "--log-format=json", database}
+			ended <- run(ctx, args, noEnv, strings.NewReader(""), io.Discard, log)
+		}()
+		select {
+		case <-log.seen:
+		case err := <-ended:
+			t.Fatal(err)
+		}
+		cancel()
+		must(t, <-ended)
+		if has := strings.Contains(log.all.String(), hint); has != want {
+			t.Errorf("%q in the log: %v, want %v", hint, has, want)
+		}
+		if want {
+			catalogue(t, 0, "", "user", "add", "ada", "--role=admin", database)
+		}
+	}
 }

@@ -28,7 +28,8 @@ const (
 )
 
 // ErrOtherOrigin is the error of a write or a stream by a cookie that a page of another origin sent.
-var ErrOtherOrigin = model.Errorf(model.Forbidden, "The request comes from a page of another site, so your session does not count. Open the catalogue itself.")
+var ErrOtherOrigin = model.Errorf(model.Forbidden,
+	"This request comes from another origin. Behind a proxy set CATALOGUE_PUBLIC_URL to the address of the pages.")
 
 // Cookies returns the cookies of the Accounts. publicURL is the origin that browsers see, empty for that of the
 // request's Host. insecure gives cookies by http too.

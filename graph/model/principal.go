@@ -269,7 +269,11 @@ func Authorise(ctx context.Context, scopes ...string) (Principal, error) {
 	if err != nil {
 		return Principal{}, err
 	}
-	if scope, lacking := p.lacks(scopes); lacking {
+	scope, lacking := p.lacks(scopes)
+	switch {
+	case lacking && p.Cookie:
+		return Principal{}, Errorf(Forbidden, "Your account may not do this.")
+	case lacking:
 		return Principal{}, Errorf(Forbidden, "The token lacks the scope %s.", scope)
 	}
 	return p, nil

@@ -7,6 +7,7 @@
 //
 //	POST /login                        email, password                  signs in; email takes the name too
 //	POST /logout                                                        ends the session
+//	POST /welcome/check                secret                           data: {name} of the link's account; empty: it makes the first admin
 //	POST /welcome                      secret, password, name           uses a link up and signs in; name makes the first admin
 //	POST /account/name                 display_name                    sets the name that others see
 //	POST /account/password             old_password, password           ends all sessions and begins a new one
@@ -101,6 +102,7 @@ func (h *Handler) Route(mux *http.ServeMux) {
 		"POST /login":                      h.logIn,
 		"POST /logout":                     h.logOut,
 		"POST /welcome":                    h.accept,
+		"POST /welcome/check":              h.checkLink,
 		"POST /account/name":               h.rename,
 		"POST /account/password":           h.changePassword,
 		"POST /account/sessions/{id}/end":  h.endSession,
@@ -243,6 +245,14 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, in input) (resu
 	}
 	signedIn, err := h.Service.Accept(r.Context(), accounts.Acceptance{Secret: in.Secret, Name: in.Name, Password: in.Password, Agent: r.UserAgent()})
 	return h.signedIn(w, r, signedIn, err)
+}
+
+func (h *Handler) checkLink(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
+	if err := h.Cookies.Usable(r); err != nil {
+		return nil, err
+	}
+	name, err := h.Service.CheckLink(r.Context(), in.Secret)
+	return result{"name": name}, err
 }
 
 func (h *Handler) changePassword(w http.ResponseWriter, r *http.Request, in input) (result, error) {

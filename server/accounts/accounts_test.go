@@ -126,13 +126,31 @@ func TestWhereCookiesCount(t *testing.T) {
 		want(t, s.post("/graphql", newCategory, session+"; "+strings.TrimPrefix(reader, "Cookie: ")), 200, "UNAUTHENTICATED")
 		want(t, s.post("/graphql", newCategory, "Cookie: catalogue-session"+session[strings.Index(session, "="):]), 200, "UNAUTHENTICATED")
 		for _, route := range []string{"/accounts", "/accounts/1/role", "/accounts/1/disable", "/accounts/1/link"} {
-			want(t, s.post(route, `{"name":"x","role":"admin"}`, session), 403, "catalogue:admin")
+			want(t, s.post(route, `{"name":"x","role":"admin"}`, session), 403, "Your account may not do this.")
 			want(t, s.post(route, `{"name":"x","role":"admin"}`), 401, "Unauthenticated")
 			want(t, s.post(route, `{"name":"x","role":"admin"}`, "Authorization: Bearer "+s.Token), 403, "catalogue:admin")
 		}
-		want(t, s.send("GET", "/accounts/data", "", session), 403, "catalogue:admin")
+		want(t, s.send("GET", "/accounts/data", "", session), 403, "Your account may not do this.")
 	})
 }
+
+// TestCheckLink says to the holder of a link alone which account it is of, and uses nothing up.
+func TestCheckLink(t *testing.T) {
+	on(t, func(t *testing.T, s site) {
+		secret := s.link(t, "ada", model.Editor)
+		body := `{"secret":"` + secret + `"}`
+		for range 2 {
+			want(t, s.post("/welcome/check", body), 200, `"data":{"name":"ada"}`)
+		}
+		want(t, s.post("/welcome/check", body, "Sec-Fetch-Site: cross-site"), 403, otherOrigin)
+		want(t, s.post("/welcome/check", `{"secret":"x"}`), 409, "has expired")
+		want(t, s.post("http://library.example/welcome/check", body, "Origin: http://library.example", "Sec-Fetch-Site:"), 403, "CATALOGUE_INSECURE_COOKIES")
+		want(t, s.post("/welcome", `{"secret":"`+secret+`","password":"`+password+`"}`), 200, "ada")
+		want(t, s.post("/welcome/check", body), 409, "was used")
+	})
+}
+
+const otherOrigin = "This request comes from another origin. Behind a proxy set CATALOGUE_PUBLIC_URL to the address of the pages."
 
 // TestOtherOrigins sends requests as pages of other sites do.
 func TestOtherOrigins(t *testing.T) {
@@ -151,9 +169,14 @@ func TestOtherOrigins(t *testing.T) {
 				w := s.post("/graphql", newCategory, with...)
 				want(t, w, 403, "")
 				for _, target := range []string{"/login", "/logout", "/account/password", "/welcome"} {
-					want(t, s.post(target, `{"email":"ada","password":"`+password+`"}`, headers...), 403, "")
+					w := s.post(target, `{"email":"ada","password":"`+password+`"}`, headers...)
+					want(t, w, 403, `{"success":false,"message":"`+otherOrigin+`","data":null}`)
+					w = s.post(target, "", append(headers, "Accept: text/html", "Content-Type: application/x-www-form-urlencoded")...)
+					if want(t, w, 403, otherOrigin); !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+						t.Errorf("%s without scripts: %s", target, w.Header())
+					}
 				}
-				want(t, s.send("GET", "/graphql?query=subscription{changes{position}}", "", append(with, "Accept: text/event-stream")...), 403, "another site")
+				want(t, s.send("GET", "/graphql?query=subscription{changes{position}}", "", append(with, "Accept: text/event-stream")...), 403, "another origin")
 				want(t, s.send("GET", "/graphql", "", append(with, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")...), 403, "")
 				if name != "cross-site" { // that is a link
 					want(t, s.send("GET", "/account/data", "", with...), 401, "")

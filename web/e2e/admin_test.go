@@ -58,7 +58,7 @@ func TestOwnToken(t *testing.T) {
 	b := open(t, s)
 	b.do("a token", b.welcome(s.invite(t, "ada", "editor")), b.goTo("/account"), until(`customElements.get("welcome-form")`), click(".new summary"), write("#token-name", "This tab"), click("[value='catalogue:write']"), click(".new .main"),
 		until(`document.querySelector("#secret").value.startsWith("cat_")`), run(`localStorage.setItem("made", document.querySelector("#secret").value)`), click("dialog .button:not(.main)"), until(`!document.querySelector("dialog")`), b.goTo("/"), signOut)
-	b.do("entered", b.goTo("/login"), until(`customElements.get("welcome-form")`), click("main details summary"), click("[data-enter-token]"), until(`document.querySelector("dialog[open] #token")`),
-		run(`document.querySelector("#token").value = localStorage.getItem("made")`), click("dialog .main"), until(`!document.querySelector("dialog")`))
-	b.do("a write", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "By a token"), click("book-form .main"), untilAt(`^/books/1$`), until(`document.querySelector("h1").textContent === "By a token"`))
+	b.do("entered", b.goTo("/login?next=/books/1/edit"), until(`customElements.get("welcome-form")`), click("main details summary"), click("[data-enter-token]"), until(`document.querySelector("dialog[open] #token")`),
+		run(`document.querySelector("#token").value = localStorage.getItem("made")`), click("dialog .main"), untilAt(`^/books/1/edit$`))
+	b.do("a write", until(`customElements.get("book-form")`), write("#name", "By a token"), click("book-form .main"), untilAt(`^/books/1$`), until(`document.querySelector("h1").textContent === "By a token"`))
 }

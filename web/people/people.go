@@ -5,6 +5,7 @@ package people
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"library-catalogue/accounts"
@@ -110,6 +111,7 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 type adminView struct {
 	Accounts []*model.Account
 	Own      model.ID
+	Only     bool // nobody else is an admin who can sign in, so the caller keeps the role
 	Roles    []role
 	Webhooks []*model.Webhook
 	HasHooks bool
@@ -127,6 +129,9 @@ func (p Pages) Admin(r *http.Request) (*view.Page, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	main.Only = !slices.ContainsFunc(main.Accounts, func(a *model.Account) bool {
+		return a.ID != own.ID && a.Role == model.Admin && !a.Disabled && !a.Pending
+	})
 	if p.Webhooks != nil {
 		if main.Webhooks, err = p.Webhooks(r.Context()); err != nil {
 			return nil, err

@@ -14,12 +14,20 @@ const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('account
 // hasInput reports whether the page may have input of the user, which a new page would lose.
 const hasInput = () => document.querySelector('book-form, book-import, dialog[open]');
 
+// isChanged reports whether a field has another value than the page gave it.
+const isChanged = (field) => field.options
+  ? field.selectedIndex !== Math.max([...field.options].findIndex((option) => option.defaultSelected), 0)
+  : field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+
+// isBusy reports whether a form is being sent, has input, or a dialog is open.
+const isBusy = () => Boolean(document.querySelector('main form[inert], dialog[open]')) || [...document.querySelectorAll('main :is(input, select)')].some(isChanged);
+
 // sync shows the state that the server knows.
 export async function sync() {
   const before = account();
   try {
     const isForm = Boolean(document.querySelector('main [method=post]'));
-    if (isForm && ![...document.querySelectorAll('main input')].some((input) => input.value !== input.defaultValue)) {
+    if (isForm && !isBusy()) {
       return location.reload();
     } else if (isForm || hasInput()) {
       const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
@@ -32,6 +40,8 @@ export async function sync() {
   }
   if (account() === before) return;
   channel?.postMessage(account());
+  const live = document.getElementById('live');
+  if (account() && live.textContent.startsWith('You are signed out.')) announce('');
   if (hasInput() && !account()) announce('You are signed out. What you typed is still here.', true);
 }
 
@@ -57,7 +67,7 @@ export async function send(address, fields) {
 
 // AccountError has a message for the user, and messages by field.
 export class AccountError extends Error {
-  constructor({ status, headers, url }, { message, errors = {} }) {
+  constructor({ status, headers, url }, { message = 'The catalogue refused this.', errors = {} }) {
     const minutes = Math.ceil(Number(headers.get('Retry-After')) / 60);
     const isLogin = new URL(url).pathname === '/login';
     super(status === 401 ? isLogin ? 'The name or the password is not right. Try again, or ask an admin for a new link.' : 'You are signed out. Sign in again.'

@@ -1,7 +1,9 @@
 // The forms of accounts. They work without scripts too; scripts show errors at the fields, and secrets as links.
 import { send, AccountError } from './account.js';
 import { ask, origin } from './token.js';
+import { announce, refresh } from './visit.js';
 
+const link = 'link'; // key in sessionStorage: the secret of a link, until it is used
 const minPassword = 10; // bytes, as of the server
 
 let common; // a promise of the common passwords, in lower case
@@ -11,14 +13,15 @@ async function weakness(password, name) {
   const text = password.normalize('NFC');
   if (new TextEncoder().encode(text).length < minPassword) return `Choose a longer password: at least ${minPassword} characters.`;
   const folded = text.toLowerCase();
-  if (folded === name.trim().normalize('NFC').toLowerCase()) return 'Choose a password that is not your name.';
+  const own = name.trim().normalize('NFC').toLowerCase();
+  if ([own, own.split('@')[0]].includes(folded)) return 'Choose a password that is not your name.';
   common ??= fetch(new URL('./passwords.txt', import.meta.url)).then((response) => response.text());
   const known = await common.catch(() => ''); // the catalogue looks too
   return known.split('\n').includes(folded) ? 'This is one of the most common passwords. Choose another one.' : '';
 }
 
-// refuse shows messages by field, and others above the form.
-function refuse(form, message, fields) {
+// refuse shows messages by field, and others above the form. button sent the form.
+function refuse(form, message, fields, button) {
   for (const [name, messages] of Object.entries(fields)) {
     const input = form.elements[name];
     const place = (input?.length ? input[0] : input)?.closest?.('.field');
@@ -36,7 +39,7 @@ function refuse(form, message, fields) {
   if (!box) form.append(box = Object.assign(document.createElement('p'), { className: 'problems note bad', role: 'alert' }));
   box.hidden = Boolean(wrong);
   box.textContent = message;
-  (wrong ?? form.querySelector('input:not([type=hidden], .hidden)'))?.focus();
+  (wrong ?? form.querySelector('input:not([type=hidden], .hidden)') ?? button)?.focus();
 }
 
 function clear(form) {
@@ -78,8 +81,31 @@ function showSecret(kind, text) {
   field.select();
 }
 
+// sendForm sends a form. It asks to sign in if the session has ended.
+async function sendForm(form, fields) {
+  for (;;) {
+    try {
+      return await send(form.getAttribute('action'), fields);
+    } catch (error) {
+      if (error.status !== 401 || ['/login', '/welcome'].includes(location.pathname)) throw error;
+      if (!await ask(`${error.message} What you entered is still here.`, false)) throw error;
+    }
+  }
+}
+
+// showDone shows the page again after a form of it, with a message and the focus where it was.
+async function showDone({ dataset: { sent, done } }, button) {
+  try {
+    await refresh();
+  } catch {
+    return location.assign(sent);
+  }
+  announce(done, true);
+  (document.getElementById(button?.id) ?? document.getElementById('main')).focus({ preventScroll: true });
+}
+
 document.addEventListener('submit', async (event) => {
-  const form = event.target;
+  const { target: form, submitter } = event;
   if (!form.matches('main [data-sent], main [data-secret]')) return;
   event.preventDefault();
   if (form.inert) return; // it is being sent
@@ -89,52 +115,90 @@ document.addEventListener('submit', async (event) => {
   const weak = fresh && await weakness(fresh.value, fresh.dataset.new || form.elements.name?.value || '');
   if (weak) {
     form.inert = false;
-    return refuse(form, '', { password: [weak] });
+    return refuse(form, '', { password: [weak] }, submitter);
   }
   let failed = null;
   try {
     const fields = new FormData(form);
     const secret = form.closest('welcome-form')?.secret;
     if (secret) fields.set('secret', secret);
-    const data = await send(form.getAttribute('action'), fields);
+    const data = await sendForm(form, fields);
+    if (secret) sessionStorage.removeItem(link);
     if (form.dataset.secret) return showSecret(form.dataset.secret, data[form.dataset.secret]);
     if (form.getAttribute('action') === '/login') sessionStorage.removeItem('token');
+    if (form.dataset.done) return await showDone(form, submitter);
     location.assign(form.dataset.sent);
   } catch (error) {
     failed = error;
   } finally {
     form.inert = false;
   }
-  if (failed?.status === 401 && location.pathname !== '/login') return location.reload(); // leads to the form to sign in
-  if (failed) refuse(form, failed instanceof AccountError ? failed.message : 'The catalogue did not respond. Try again in a moment.', failed.fields ?? {});
+  if (failed) refuse(form, failed instanceof AccountError ? failed.message : 'The catalogue did not respond. Try again in a moment.', failed.fields ?? {}, submitter);
 });
 
+// enterToken asks for a token on the page to sign in, and goes on to the page that needs it.
+async function enterToken() {
+  if (await ask('', true)) location.assign(document.querySelector('main [data-sent]').dataset.sent);
+}
+
+// checkAddress says before a password is typed that the browser would not keep the session. An empty login signs nobody in.
+async function checkAddress(form) {
+  const refused = await send('/login', {}).catch((error) => error);
+  if (refused.status === 403 && !form.elements.password.value) refuse(form, refused.message, {});
+}
+const login = document.querySelector('main form[action="/login"]');
+if (login && !isSecureContext) checkAddress(login);
+
 document.addEventListener('click', ({ target }) => {
-  if (target.closest('[data-enter-token]')) ask('', true);
+  if (target.closest('main [data-enter-token]')) enterToken();
   const provider = target.closest('[data-provider]');
   if (provider) sessionStorage.setItem(origin, provider.dataset.provider);
 });
 
-// WelcomeForm uses the link in the address up. It asks what the link needs with an empty password, which uses nothing up.
+// WelcomeForm uses a link up, which is in the fragment of the address or kept from before a reload.
 class WelcomeForm extends HTMLElement {
-  async connectedCallback() {
-    this.secret = location.hash.slice(1);
+  connectedCallback() {
+    this.form = this.innerHTML;
+    this.open(location.hash.slice(1) || sessionStorage.getItem(link));
+    addEventListener('hashchange', this.onhash = () => { // a link pasted into this tab
+      const secret = location.hash.slice(1);
+      if (!secret || document.getElementById(secret)) return;
+      this.innerHTML = this.form;
+      this.open(secret);
+    });
+  }
+
+  disconnectedCallback() { removeEventListener('hashchange', this.onhash); }
+
+  // open shows the form for a link. The check uses nothing up.
+  async open(secret) {
+    this.secret = secret;
     history.replaceState(history.state, '', location.pathname); // it does not stay in the history
-    if (!this.secret) return this.end('This link is not whole. Open the whole link that you got.');
+    if (!secret) return this.end('This link is not whole. Open the whole link that you got.');
+    sessionStorage.setItem(link, secret);
     try {
-      await send('/welcome', { secret: this.secret });
+      const { name } = await send('/welcome/check', { secret });
+      if (this.secret === secret) this.ask(name);
     } catch (error) {
-      if (!(error instanceof AccountError)) return this.end('The catalogue did not respond. Open the link again in a moment.');
-      if (error.status !== 422) return this.end(error.message);
-      const first = this.querySelector('[data-first]');
-      if (error.fields.name) {
-        first.hidden = false;
-        first.querySelector('input').required = true;
-      } else {
-        first.remove();
-      }
-      this.querySelector('.field input').focus();
+      if (this.secret !== secret) return; // another link was opened
+      if (error.status === 409) sessionStorage.removeItem(link);
+      this.end(error instanceof AccountError ? error.message : 'The catalogue did not respond. Reload the page in a moment.');
     }
+  }
+
+  // ask asks for the password of an account, and for the name of the first.
+  ask(name) {
+    const [first, known] = ['first', 'known'].map((part) => this.querySelector(`[data-${part}]`));
+    (name ? first : known).remove();
+    if (name) {
+      known.hidden = false;
+      known.querySelector('strong').textContent = known.querySelector('input').value = name;
+    } else {
+      first.hidden = false;
+      first.querySelector('input').required = true;
+    }
+    this.querySelector('[data-new]').dataset.new = name;
+    this.querySelector('.field input').focus();
   }
 
   end(message) {

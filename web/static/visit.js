@@ -85,6 +85,7 @@ export async function refresh() {
   const response = await fetch(newest, { headers: { Accept: 'text/html' } });
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const main = page.getElementById('main');
+  if (response.redirected && new URL(response.url).pathname === '/login') return location.assign(response.url); // the session has ended
   if (!main || response.status >= 500 || response.status === 429) throw Number(response.headers.get('Retry-After')) || 0;
   if (scriptOf(page) !== scriptOf(document)) {
     announce('The catalogue was updated.', true, { label: 'Reload', act: () => location.reload() });

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,15 +50,29 @@ Writes need a token%[3]s:
 `, url, c.tokenCommand(command), condition)
 	case c.OIDCClientID != "" && c.Page:
 		fmt.Fprintf(w, "\nWrites need a token of %s: log in at the pages.\n\n", c.OIDCIssuer)
+	case c.Accounts == "on":
+		fmt.Fprintf(w, "\nWrites need an account: %s user add NAME --role=editor\nPrograms use a token: -H \"Authorization: Bearer $TOKEN\"\n\n", program())
 	default:
 		fmt.Fprint(w, "\nWrites need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
 	}
 }
 
+// logFirstAccount says how to make an account where there is none.
+func logFirstAccount(ctx context.Context, people *accounts.Service, log *slog.Logger) {
+	list, err := people.List(accounts.AsOperator(ctx))
+	if err == nil && len(list) == 0 { // requests report an error
+		log.Info("no account yet: run `catalogue user add NAME --role=admin`")
+	}
+}
+
 // printFirstLink prints the link that makes the first admin of an SQLite catalogue. It prints it on a terminal only,
-// because logs are kept and read by others.
-func (c *Command) printFirstLink(ctx context.Context, w io.Writer, url string, people *accounts.Service, away bool) error {
-	if _, local := c.SQLiteFile(); !local || people == nil || away || !cli.IsTerminal(w) {
+// because logs are kept and read by others. Otherwise the log says how to make an account.
+func (c *Command) printFirstLink(ctx context.Context, w io.Writer, url string, people *accounts.Service, away bool, log *slog.Logger) error {
+	if people == nil || away {
+		return nil
+	}
+	if _, local := c.SQLiteFile(); !local || c.LogFormat == "json" || !cli.IsTerminal(w) {
+		logFirstAccount(ctx, people, log)
 		return nil
 	}
 	secret, err := people.FirstLink(accounts.AsOperator(ctx))

@@ -201,9 +201,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	url := "http://" + cli.Reachable(listener.Addr().String())
 	if c.LogFormat != "json" {
 		c.printBanner(std.Out, url, tokens.Secret != nil, command)
-		if err := c.printFirstLink(ctx, std.Out, url, people, away); err != nil {
-			return errors.Join(err, listener.Close())
-		}
+	}
+	if err := c.printFirstLink(ctx, std.Out, url, people, away, log); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 	log.Info("listening", "url", url)
 	srv, err := server.New(cfg)
