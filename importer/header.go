@@ -111,8 +111,9 @@ func (f *File) hasNoHeader() bool {
 	if f.options.NoHeader || f.isHeaderGiven || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
 		return false
 	}
+	isBook := f.typed(f.Header) > 1
 	for _, name := range f.Header {
-		if f.typed(f.Header) < 2 && slices.ContainsFunc(model.ImportFields, func(field string) bool { return survey.NamePoints(name, field) != 0 }) {
+		if !isBook && slices.ContainsFunc(model.ImportFields, func(field string) bool { return survey.NamePoints(name, field) != 0 }) {
 			return false
 		}
 	}
@@ -124,9 +125,9 @@ func (f *File) hasNoHeader() bool {
 	return false
 }
 
-// typed returns the number of cells that are numbers, dates or codes, as names of columns are not.
+// typed returns the number of the first cells that are numbers, dates or codes, as names of columns are not.
 func (f *File) typed(row []string) (n int) {
-	for _, cell := range row {
+	for _, cell := range row[:min(len(row), maxRanked)] {
 		if survey.IsTyped(cell, f.options.LastYear) {
 			n++
 		}
