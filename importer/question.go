@@ -158,6 +158,12 @@ func (q *Question) answer(field string) int {
 	return slices.IndexFunc(q.Answers, func(a Answer) bool { return strings.HasPrefix(a.Value, field+"=") })
 }
 
+// hasNoText reports whether the column of a field in JSON has neither texts nor numbers in the first rows.
+func (f *File) hasNoText(field string) bool {
+	of := f.columns[field]
+	return f.isJSON() && len(of) == 1 && of[0] < len(f.profiles) && f.profiles[of[0]].Filled == 0
+}
+
 // columnChoices returns the options for fields without a column: the first column that may be it, or a default.
 func (f *File) columnChoices(q *Question) (choices []Choice) {
 	for _, field := range q.Fields {
@@ -167,9 +173,8 @@ func (f *File) columnChoices(q *Question) (choices []Choice) {
 		case near >= 0:
 			choices = append(choices, Choice{"map", q.Answers[near].Value})
 		default:
-			hasNoText := f.isJSON() && len(f.columns[field]) == 1 && f.columns[field][0] < len(f.profiles) && f.profiles[f.columns[field][0]].Filled == 0
-			if isGiven && !f.HasColumn(field) || hasNoText {
-				choices = append(choices, Choice{"map", field + "="}) // the named column does not exist, or has lists
+			if isGiven && !f.HasColumn(field) || f.hasNoText(field) {
+				choices = append(choices, Choice{"map", field + "="}) // no default replaces a list
 			}
 			if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // those follow
 				choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
