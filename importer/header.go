@@ -67,8 +67,11 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 		return f.choose(ctx)
 	}
 	keys := map[string]bool{}
-	for range keyRows {
+	for n := range keyRows {
 		r, err := records.Next()
+		if errors.Is(err, io.EOF) && n == 0 && !f.format.IsJSON() {
+			return fmt.Errorf("the file has no record of %s", f.format.Name)
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}

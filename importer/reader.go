@@ -105,6 +105,7 @@ func (r *Reader) Next() (*Row, error) {
 		return row, nil
 	}
 	row.form = make(model.Form, len(model.ImportFields))
+	var standIns []string
 	for _, field := range model.ImportFields {
 		v, column := r.file.value(&row.record, field)
 		plain, layout := v.Written(), ""
@@ -115,7 +116,13 @@ func (r *Reader) Next() (*Row, error) {
 		if layout != "" || isNumber {
 			v = model.Text(plain)
 		}
+		if _, hasDefault := r.file.options.Defaults[field]; hasDefault && column < 0 {
+			standIns = append(standIns, field)
+		}
 		row.form[field] = v
+	}
+	if standIns != nil {
+		row.form[model.StandIns] = model.Text(strings.Join(standIns, " "))
 	}
 	row.addFutureYear()
 	if len(r.dropped) > 0 && r.dropped[0].row == uint32(r.number) {

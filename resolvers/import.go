@@ -184,7 +184,9 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	var genre model.ID
 	if len(problems) == 0 {
 		var err error
-		if genre, err = b.genre(ctx, in, before); err != nil {
+		if before != nil && slices.Contains(in.StandIns, "genre") {
+			genre = before.GenreID
+		} else if genre, err = b.genre(ctx, in, before); err != nil {
 			return err
 		}
 		if genre == 0 {
@@ -200,6 +202,9 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 		*after = *before
 	}
 	in.Fill(after)
+	if before != nil {
+		in.Keep(after, before)
+	}
 	after.GenreID = genre
 	switch {
 	case before == nil && !in.Apart && b.preview.created(key):
@@ -221,6 +226,13 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 // not name the category of a new genre. If several genres have the name, it returns the book's
 // current one, or the first that is spelled alike, or the first.
 func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book *model.Book) (model.ID, error) {
+	if book != nil && slices.Contains(in.StandIns, "category") { // it is for new genres only
+		asked := *in
+		asked.Category, asked.StandIns = "", nil
+		if id, err := b.genre(ctx, &asked, book); id != 0 || err != nil {
+			return id, err
+		}
+	}
 	key, categories := collate.Identity(in.Genre), b.categories[collate.Identity(in.Category)]
 	var first *model.Genre
 	for _, g := range b.genres[key] {

@@ -252,6 +252,25 @@ func TestImportMeetsAgain(t *testing.T) {
 	})
 }
 
+// TestImportKeepsStored: a default does not replace a value of a stored book, and a default category is for new genres.
+func TestImportKeepsStored(t *testing.T) {
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
+		expect(t, "stored", "1 0 0", imported(t, ctx, catalogue, "Emma||100|1815-12-23|Jane Austen|7|Novel|Fiction"))
+		withDefaults := func(fields string, texts ...string) string {
+			return importedBy(t, ctx, func(ctx context.Context, forms []model.Form) (*model.ImportResult, error) {
+				for _, form := range forms {
+					form[model.StandIns] = model.Text(fields)
+				}
+				return catalogue.ImportBooks(ctx, forms)
+			}, texts...)
+		}
+		expect(t, "all defaults", "0 0 1", withDefaults("pages price genre category", "Emma||1|1815-12-23|Jane Austen|0|Unsorted|Unknown"))
+		expect(t, "a known genre", "1 1 0", withDefaults("price category", "Emma||99|1815-12-23|Jane Austen|0|Novel|Unknown", "New||1|2000-01-01|X|0|Novel|Unknown"))
+		books, _ := contents(t, ctx, catalogue)
+		expect(t, "books", []string{"2 Emma||99|1815-12-23|Jane Austen|7.00|Novel|Fiction", "1 New||1|2000-01-01|X|0.00|Novel|Unknown"}, books)
+	})
+}
+
 // TestImportOfEditions: an ISBN tells editions apart and a shelf mark copies, and a row without one means the book that has
 // its name and author, if there is one.
 func TestImportOfEditions(t *testing.T) {

@@ -97,6 +97,9 @@ func TestPrint(t *testing.T) {
 		strings.Contains(labels, "Three") || !strings.Contains(labels, `<strong>B &lt;2&gt;</strong>`) || !strings.Contains(labels, `name="ids" value="2,1,99"`) {
 		t.Errorf("%d sheets: %s", got, labels)
 	}
+	if got := page("/print?ids=abc&language=klingonese"); !strings.Contains(got, "<h1>0 books") || !strings.Contains(got, "“klingonese” is not a language.") {
+		t.Errorf("no ids: %s", got)
+	}
 	if got := page("/labels?sheet=none&used=-3&q=three"); !strings.Contains(got, `sheet s24`) || strings.Count(got, `<div class="label">`) != 1 {
 		t.Errorf("labels of a search: %s", got)
 	}

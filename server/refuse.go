@@ -7,6 +7,7 @@ import (
 	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/sru"
 	"library-catalogue/web"
 )
 
@@ -22,9 +23,13 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	graphqlhttp.WriteError(w, r, err)
 }
 
-// refuseWith returns refuse, but browsers get a page outside /graphql and /api, also for a form without scripts.
+// refuseWith returns refuse, but SRU has its own format, and browsers get a page outside /graphql and /api, also for a form without scripts.
 func refuseWith(pages *web.Pages) refusal {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
+		if r.URL.Path == sru.Path {
+			sru.Refuse(w, r, err)
+			return
+		}
 		isForm := r.Method == http.MethodPost && strings.Contains(r.Header.Get("Accept"), "text/html")
 		if endpointOf(r) == telemetry.Other && (isForm || web.WantsPage(r)) {
 			pages.Fail(w, r, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
 )
@@ -29,17 +30,20 @@ func TestSRU(t *testing.T) {
 		}
 		c.Reconfigure(t, server.Config{SRU: true})
 		for query, want := range map[string]string{
-			`query=cql.allRecords%3D1`:                   "3",
-			`query=blue`:                                 "2",
-			`query=blue+hat`:                             "diagnostic/1/10",
-			`query=blue+and+hat`:                         "1",
-			`query=bleu`:                                 "0", // corrections are for people
-			`query=title%3Dart`:                          "1",
-			`query=title%3Dart+or+title%3Dhat`:           "3",
-			`query=dc.creator%3D%22Tolkien%2C+J.R.R.%22`: "1",
-			`query=bath.isbn%3D9783161484100`:            "1",
-			`query=bath.isbn%3D9783161484101`:            "0",
-			`query=blue+not+year%3D1999`:                 "1",
+			`query=cql.allRecords%3D1`:                                 "3",
+			`query=blue`:                                               "2",
+			`query=blue+hat`:                                           "diagnostic/1/10",
+			`query=blue+and+hat`:                                       "1",
+			`query=title%3D%22-%22`:                                    "0",
+			`query=any+any+%22-+-%22`:                                  "0",
+			`query=blue+sortBy+title+title`:                            "diagnostic/1/10",
+			`query=bleu`:                                               "0", // corrections are for people
+			`query=title%3Dart`:                                        "1",
+			`query=title%3Dart+or+title%3Dhat`:                         "3",
+			`query=dc.creator%3D%22Tolkien%2C+J.R.R.%22`:               "1",
+			`query=bath.isbn%3D9783161484100`:                          "1",
+			`query=bath.isbn%3D9783161484101`:                          "0",
+			`query=blue+not+year%3D1999`:                               "1",
 			`query=publisher%3Dink+and+date%3C2000+and+language%3Dger`: "1",
 			`query=subject%3Dtales&startRecord=3`:                      "3",
 			`query=subject%3Dnovels&startRecord=4`:                     "diagnostic/1/61",
@@ -95,6 +99,14 @@ func TestSRU(t *testing.T) {
 		if a := c.Do(http.MethodPost, "/sru", "query="+strings.Repeat("a", 17<<10), "Content-Type: application/x-www-form-urlencoded"); !strings.Contains(a.Body.String(), "diagnostic/1/6<") {
 			t.Errorf("a body over the limit: %d, %s", a.Code, a.Body)
 		}
+		c.Reconfigure(t, server.Config{SRU: true, Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 1}})
+		for range 2 {
+			c.Do(http.MethodGet, "/sru?query=blue", "")
+		}
+		if a := c.Do(http.MethodGet, "/sru?query=blue", ""); a.Code != http.StatusTooManyRequests || a.Header().Get("Retry-After") == "" || !strings.Contains(a.Body.String(), "info:srw/diagnostic/1/2<") {
+			t.Errorf("over the rate: %d, %s", a.Code, a.Body)
+		}
+		c.Reconfigure(t, server.Config{SRU: true})
 		if a := c.Do(http.MethodGet, "/sru?query="+url.QueryEscape("a\x00\xff"), ""); a.Code != http.StatusOK {
 			t.Errorf("no UTF-8: %d, %s", a.Code, a.Body)
 		} else {

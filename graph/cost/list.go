@@ -66,8 +66,18 @@ func Sorted(typename string, fields ...string) bool {
 }
 
 // conjunction weighs conditions that must all hold. The most expensive one counts fully. The
-// others count partly, because they are skipped after a failed one.
-type conjunction struct{ most, all int64 }
+// others count partly, because they are skipped after a failed one. Negations count fully, because most rows meet them.
+type conjunction struct{ most, all, negated int64 }
+
+// addPart adds a filter.
+func (c *conjunction) addPart(filter any, looks int64) {
+	fields, _ := filter.(map[string]any)
+	if _, isNegation := fields["not"]; isNegation {
+		c.negated = sum(c.negated, looks)
+		return
+	}
+	c.add(looks)
+}
 
 func (c *conjunction) add(looks int64) {
 	c.most = max(c.most, looks)
@@ -75,7 +85,7 @@ func (c *conjunction) add(looks int64) {
 }
 
 func (c conjunction) looks() int64 {
-	return sum(c.most, (c.all-c.most+partly-1)/partly)
+	return sum(sum(c.most, (c.all-c.most+partly-1)/partly), c.negated)
 }
 
 // filterLooks weighs filters.
@@ -96,13 +106,13 @@ func (f filterLooks) filter(typename string, value any) (rows, each, once int64)
 		switch {
 		case name == "not":
 			_, looks, partOnce := f.filter(typename, value)
-			all.add(looks)
+			all.negated = sum(all.negated, looks)
 			once = sum(once, partOnce)
 		case name == "and":
 			for _, part := range listOf(value) {
 				partRows, looks, partOnce := f.filter(typename, part)
 				rows, once = min(rows, partRows), sum(once, partOnce)
-				all.add(looks)
+				all.addPart(part, looks)
 			}
 		case name == "or":
 			var anyRows, anyLooks int64

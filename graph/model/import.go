@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -56,14 +57,19 @@ type ImportBookInput struct {
 	Genre    string // name
 	Category string // name; empty if absent
 	Apart    bool   // it is another book than one with its name and author, unless all values are equal
+	// StandIns are the fields whose values are defaults. A stored book keeps its own values there.
+	StandIns []string
 }
 
-// Apart is the name in a Form of ImportBookInput.Apart, which no column has.
-const Apart = "\x00apart"
+// Apart and StandIns are the names in a Form of the fields of ImportBookInput, which no column has.
+const (
+	Apart    = "\x00apart"
+	StandIns = "\x00standins" // separated by spaces
+)
 
 // ImportBook returns the input of an imported book.
 func (f Form) ImportBook() ImportBookInput {
-	in := ImportBookInput{CreateBookInput: f.CreateBook(), Apart: !f[Apart].Missing()}
+	in := ImportBookInput{CreateBookInput: f.CreateBook(), Apart: !f[Apart].Missing(), StandIns: strings.Fields(f[StandIns].Written())}
 	in.Genre = requiredField(f, &in.Problems, "genre", readText)
 	if !f["category"].Missing() {
 		in.Category = requiredField(f, &in.Problems, "category", readText)
@@ -81,6 +87,15 @@ func (in *ImportBookInput) Validate() FieldErrors {
 		f.text("category", &in.Category)
 	}
 	return f
+}
+
+// Keep sets the fields of a row that have defaults to those of the stored book.
+func (in *ImportBookInput) Keep(row, stored *Book) {
+	for _, f := range BookFields {
+		if slices.Contains(in.StandIns, f.Key) {
+			reflect.ValueOf(f.Pointer(row)).Elem().Set(reflect.ValueOf(f.Pointer(stored)).Elem())
+		}
+	}
 }
 
 // Text returns the value of a key of ImportFields as a cell.

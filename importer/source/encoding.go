@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -63,6 +65,7 @@ func (t refusal) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err err
 //
 //   - by a byte order mark
 //   - as UTF-16 if every other byte of the beginning is 0
+//   - by the declaration of XML, unless it says UTF-8
 //   - as UTF-8 or another one, by the majority of non-ASCII characters, so that a few broken rows do not
 //     change the encoding of UTF-8
 //
@@ -87,6 +90,11 @@ func findCharset(in io.Reader) (found charset, unsure []Guess, err error) {
 	case bytes.HasPrefix(start, []byte{0xFE, 0xFF}), half > 0 && zeros[0] > half/2 && zeros[1] < half/10+1:
 		return utf16Big, nil, nil
 	}
+	if named := declared.FindSubmatch(start); named != nil {
+		if c, ok := namedAs(string(named[1])); ok {
+			return c, nil, nil
+		}
+	}
 	valid, invalid, lines, err := countUTF8(buffered)
 	if err != nil || invalid <= valid {
 		return utf8Charset, nil, err
@@ -99,6 +107,23 @@ func findCharset(in io.Reader) (found charset, unsure []Guess, err error) {
 		return guesses[0].charset, nil, nil
 	}
 	return guesses[0].charset, guesses, nil
+}
+
+// declared matches the declaration of XML with an encoding.
+var declared = regexp.MustCompile(`^<\?xml [^>]*encoding=["']([\w.:-]+)["']`)
+
+// namedAs returns the encoding with one of its registered names, if it is one of charsets.
+func namedAs(name string) (charset, bool) {
+	encoding, err := ianaindex.IANA.Encoding(name)
+	if err != nil || encoding == nil {
+		return charset{}, false
+	}
+	for _, c := range charsets {
+		if c.encoding == encoding {
+			return c, true
+		}
+	}
+	return charset{}, false
 }
 
 // maxForeign is the maximum number of bytes that are evidence for an encoding.

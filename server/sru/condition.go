@@ -58,8 +58,22 @@ type conditions struct {
 // conditionsOf translates a query. The words of clauses that all books must meet are searched, because the search
 // knows where words begin.
 func conditionsOf(query node) (c conditions, err error) {
+	if query.depth() > maxNesting {
+		return c, diagnosticError{tooManyBooleans, "at most 7 levels of different operators"}
+	}
 	c.filter, err = c.add(query, true)
 	return c, err
+}
+
+// maxNesting is the maximum depth of a query. A filter has 10 levels, of which a clause takes two.
+const maxNesting = 7
+
+// depth returns the number of levels of operators.
+func (n node) depth() (depth int) {
+	for _, operand := range n.operands {
+		depth = max(depth, operand.depth()+1)
+	}
+	return depth
 }
 
 // add returns the filter of a part of the query. mustHold tells that a book must meet it.
@@ -139,11 +153,11 @@ func words(fields ...string) func(relation, term string) (model.Filter, error) {
 		case t.last:
 			operator = "iendsWith"
 		case relation == "any" || slices.Contains(allWords, relation):
-			var parts []any
+			parts := []any{}
 			for _, word := range collate.Words(t.text) {
 				parts = append(parts, matches(operator, word))
 			}
-			if relation == "any" || parts == nil {
+			if relation == "any" || len(parts) == 0 { // a term without a letter matches nothing
 				return model.Filter{"or": parts}, nil
 			}
 			return model.Filter{"and": parts}, nil

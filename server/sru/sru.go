@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"library-catalogue/edge/envelope"
 )
 
 // Path is the path of the service.
@@ -56,9 +54,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		status, body = failure(w, operation, err)
 	}
-	w.Header().Set("Content-Type", "text/xml; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	envelope.WriteBody(w, status, body)
+	respond(w, status, body)
 }
 
 // parameters of SRU 1.1 and 1.2 that the service knows. It ignores those of resultSetTTL, and extensions.

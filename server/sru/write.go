@@ -141,6 +141,18 @@ func writeDC(w *writer, b *book) {
 	w.WriteString("</srw_dc:dc>")
 }
 
+// Refuse writes the response to a request that another part of the server refuses.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	status, body := failure(w, r.URL.Query().Get("operation"), err)
+	respond(w, status, body)
+}
+
+func respond(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "text/xml; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	envelope.WriteBody(w, status, body)
+}
+
 // failure returns the response to a request that failed, with the status of a server that is not at fault unless it is.
 func failure(w http.ResponseWriter, operation string, err error) (int, []byte) {
 	d, ok := errors.AsType[diagnosticError](err)
@@ -149,7 +161,9 @@ func failure(w http.ResponseWriter, operation string, err error) (int, []byte) {
 		e := model.AsError(err)
 		d = diagnosticError{generalError, e.Message}
 		switch status = envelope.StatusOf(err); e.Code {
-		case model.BadUserInput, model.CostLimitExceeded, model.DepthLimitExceeded:
+		case model.BadUserInput:
+			d.code, status = badSyntax, http.StatusOK
+		case model.CostLimitExceeded, model.DepthLimitExceeded:
 			d.code, status = tooManyBooleans, http.StatusOK
 		case model.Unavailable:
 			d.code = temporarilyUnavailable

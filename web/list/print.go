@@ -18,6 +18,7 @@ const maxPrinted = 1000
 // printView has the data of a list to print and of labels.
 type printView struct {
 	listing
+	Notes  []string
 	IDs    string // the books to print, separated by commas; empty: those of the list
 	Books  []*row
 	Total  int
@@ -71,20 +72,24 @@ func (p Pages) Labels(r *http.Request) (*view.Page, error) {
 // printed returns the books of a list, or those that the parameter ids names.
 func (p Pages) printed(r *http.Request) (*printView, error) {
 	query := r.URL.Query()
-	l, _ := readListing(query)
-	data := &printView{listing: l.first(), Sorts: sorts, Sheets: sheets}
+	asIDs := query.Get("ids")
+	for _, name := range []string{"ids", "sheet", "used"} {
+		query.Del(name)
+	}
+	l, notes := readListing(query)
+	data := &printView{listing: l.first(), Notes: notes, Sorts: sorts, Sheets: sheets}
 	v := data.variables()
-	var chosen []string
-	for text := range strings.SplitSeq(query.Get("ids"), ",") {
+	chosen := []string{}
+	for text := range strings.SplitSeq(asIDs, ",") {
 		if id := model.ParseID(text); id > 0 && len(chosen) < maxPrinted {
 			chosen = append(chosen, id.String())
 		}
 	}
-	if chosen != nil {
+	if asIDs != "" {
 		v["filter"], data.IDs = map[string]any{"id": map[string]any{"in": chosen}}, strings.Join(chosen, ",")
 	}
 	asked := view.Variables{"filter": v["filter"], "orderBy": v["orderBy"]}
-	if l.Search != "" && chosen == nil {
+	if l.Search != "" && asIDs == "" {
 		asked["search"] = l.Search
 	}
 	var response struct {

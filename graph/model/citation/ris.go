@@ -2,9 +2,11 @@ package citation
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,10 +14,13 @@ import (
 )
 
 // RISReader reads the records of RIS.
-type RISReader struct{ in lines }
+type RISReader struct {
+	in    lines
+	hasER bool // a record has ended with ER
+}
 
 // NewRISReader returns a reader of a text in UTF-8.
-func NewRISReader(in io.Reader) *RISReader { return &RISReader{newLines(in)} }
+func NewRISReader(in io.Reader) *RISReader { return &RISReader{in: newLines(in)} }
 
 var (
 	risLine  = regexp.MustCompile(`^([A-Z][A-Z0-9]) {1,2}- ?(.*)$`)
@@ -35,6 +40,9 @@ func (r *RISReader) Next() (Entry, error) {
 		line, err := r.in.next()
 		switch {
 		case errors.Is(err, io.EOF) && e.Line > 0:
+			if r.hasER {
+				e.Problem = cmp.Or(e.Problem, "the record has no end (ER), so the file may be cut off")
+			}
 			return e.ended(fields), nil
 		case err != nil:
 			return Entry{}, err
@@ -53,6 +61,7 @@ func (r *RISReader) Next() (Entry, error) {
 		case e.Line == 0:
 			continue // before the first record
 		case tag == "ER":
+			r.hasER = true
 			return e.ended(fields), nil
 		}
 		if e.Size += len(line); e.Size > maxEntry {
@@ -90,7 +99,10 @@ func (e Entry) ended(fields map[string][][]byte) Entry {
 			e.Values[key] = text
 		}
 	}
-	joined := func(tag string) string { return strings.Trim(string(bytes.Join(fields[tag], []byte("; "))), "; ") }
+	joined := func(tag string) string {
+		texts := slices.DeleteFunc(slices.Clone(fields[tag]), func(text []byte) bool { return len(text) == 0 })
+		return string(bytes.Join(texts, []byte("; ")))
+	}
 	for _, s := range risSources {
 		for tag := range strings.FieldsSeq(s.tags) {
 			text := joined(tag)
@@ -148,6 +160,10 @@ func risDate(text string) string {
 func risNames(names [][]byte) string {
 	var persons []author.Person
 	for _, name := range names {
+		if whole := author.Parse(string(name)); len(whole) == 1 && whole[0].Institution { // Random House, Inc.
+			persons = append(persons, whole...)
+			continue
+		}
 		parts := strings.SplitN(string(name), ",", 3)
 		for i := range parts {
 			parts[i] = oneLine(parts[i])

@@ -92,13 +92,18 @@ func fixedLength(b *model.Book, language string) string {
 	return timeOf(b.CreatedAt).Format("060102") + kind + published + "xx ||||| |||||||| ||" + language + " d"
 }
 
+// returns reports whether a name is the same after it was inverted and read.
+func returns(p author.Person) bool {
+	return author.ReadMARC(oneLine(p.Inverted())) == oneLine(p.String())
+}
+
 // name returns a field of a name: X00 or, of an institution, X10.
 func name(x string, p author.Person) DataField {
 	switch {
 	case p.Institution:
 		return field(x+"10", "2 ", "a", oneLine(p.Literal))
-	case p.Family == "":
-		return field(x+"00", "0 ", "a", oneLine(p.Literal))
+	case p.Family == "" || !returns(p): // Malcolm X
+		return field(x+"00", "0 ", "a", oneLine(p.String()))
 	case p.Suffix != "":
 		suffix := oneLine(p.Suffix)
 		p.Suffix = ""

@@ -149,3 +149,17 @@ func TestStatement(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesThatInvert: a name that would not be the same after an inversion is written as it is spoken.
+func TestNamesThatInvert(t *testing.T) {
+	t.Parallel()
+	for _, authors := range []string{"Malcolm X", "Elizabeth I", "Nguyễn Văn A", "Plan B", "Ursula K. Le Guin", "Ludwig van Beethoven, Kurt Vonnegut Jr.", "Plato", "Random House, Inc."} {
+		for _, publisher := range []string{"Pub", "Pub,", "Pub,,", "P;"} {
+			b := &model.Book{ID: 1, Name: "A", Author: authors, Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Publisher: &publisher}
+			values := FromBook(b, &model.Genre{Name: "G"}, &model.Category{Name: "C"}).Values()
+			if values["author"] != authors || values["publisher"] != publisher {
+				t.Errorf("%s by %s: %s by %s", authors, publisher, values["author"], values["publisher"])
+			}
+		}
+	}
+}

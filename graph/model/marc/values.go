@@ -372,7 +372,10 @@ func TrimPunctuation(text string) string {
 	end := strings.TrimRight(text, " ")
 	plain := strings.TrimRight(strings.TrimRight(end, "/:;=,"), " ")
 	isSign := len(end)-len(plain) > 1 && len(end)-len(strings.TrimRight(end, "/:;=")) == 1 && end[len(end)-2] == ' '
-	if plain != "" && (isSign || end == plain+",") {
+	if comma, ok := strings.CutSuffix(end, ","); ok && comma != "" && !isSign { // of several, the last one is ours
+		return strings.TrimRight(comma, " ")
+	}
+	if plain != "" && isSign {
 		return plain
 	}
 	return text
