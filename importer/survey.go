@@ -99,8 +99,8 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	isCitations := f.format.Name == source.BibTeX || f.format.Name == source.RIS
-	isExport := !f.format.IsMARC() && !isCitations && !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
+	isLibrary := f.format.IsMARC() || f.format.Name == source.BibTeX || f.format.Name == source.RIS
+	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
@@ -108,7 +108,8 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
 	for _, field := range []string{genre, category} {
-		f.readings[field].isCard, f.readings[field].isTags = !isExport, !isExport
+		f.readings[field].isOwn = isExport && !isLibrary
+		f.readings[field].isCard, f.readings[field].isTags = !isExport, !isExport || isLibrary
 		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.format.IsMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
