@@ -29,6 +29,9 @@ func TestKindsOfEvidence(t *testing.T) {
 			[]string{"Море | Іван Лис | 10 | 2019-01-01 | 265.50 | Роман", "Ліс | Олена Гай | 20 | 2016-01-01 | 302.00 | Роман"}, ""},
 		"a place, a publisher and a year": {[]byte("Title,Author,Imprint date,Pages,Price,Genre\nA,X Y,\"Oslo: Aschehoug, [1987]\",10,12 kr 5 øre,G\nB,X Y,\"Bergen, c2001.\",10,7 kr 50 øre,G\n"),
 			[]string{"A | X Y | 10 | 1987-01-01 | 12.05 | G", "B | X Y | 10 | 2001-01-01 | 7.50 | G"}, ""},
+		"headings of MARC": {[]byte("=LDR  00000nam a22000007i 4500\n=100  1\\$aLee, Ann.\n=245  10$aSea /\n=264  \\1$c1990.\n=300  \\\\$a10 p. ;\n=655  \\7$aFiction.$2gsafd\n\n" +
+			"=LDR  00000nam a22000007i 4500\n=100  1\\$aEk, Boris.\n=245  10$aHat /\n=264  \\1$c1991.\n=300  \\\\$a20 p. ;\n=655  \\7$aPoetry.$2gsafd\n"),
+			[]string{"Sea | Ann Lee | 10 | 1990-01-01 | - | Fiction", "Hat | Boris Ek | 20 | 1991-01-01 | - | Poetry"}, ""},
 		"Thai months": {[]byte("ชื่อเรื่อง,ผู้แต่ง,วันที่พิมพ์,จำนวนหน้า,ราคา,ประเภท\nก,ก ข,22 มี.ค. 2548,10,1,นวนิยาย\nข,ก ค,5 ธันวาคม 2550,10,1,นวนิยาย\n"),
 			[]string{"ก | ก ข | 10 | 2005-03-22 | 1.00 | นวนิยาย", "ข | ก ค | 10 | 2007-12-05 | 1.00 | นวนิยาย"}, ""},
 		"Croatian in ISO 8859-2": {latin2("Naslov;Autor;Godina;Stranica;Cijena;Žanr\nDružba;Mato Lovrak;1933;90;5,50;dječja književnost\nSjena;Daša Križ;1998;120;7,00;roman\n"),

@@ -185,7 +185,7 @@ func (r *reading) read(original string) (plain, layout string) {
 		case r.isPlace:
 			plain, layout = value.PublisherOf(original), "place, publisher and year"
 		case r.isCard:
-			if card := value.TrimCard(plain, r.isDotted); card != plain {
+			if card := value.TrimCard(plain, r.isDotted, r.isMARC); card != plain {
 				plain, layout = card, cmp.Or(layout, "catalogue card")
 			}
 		}

@@ -109,7 +109,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	}
 	for _, field := range []string{genre, category} {
 		f.readings[field].isOwn = isExport && !isLibrary
-		f.readings[field].isCard, f.readings[field].isTags = !isExport, !isExport || isLibrary
+		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.format.IsMARC(), !isExport || isLibrary
 		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.format.IsMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing

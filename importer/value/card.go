@@ -8,10 +8,14 @@ import (
 	"library-catalogue/graph/model/marc"
 )
 
-// TrimCard returns a text without the punctuation at its end that catalogue cards have. isDotted is true if the texts of the column end in a dot, as MARC has it: "Fiction.".
-func TrimCard(text string, isDotted bool) string {
+// TrimCard returns a text without the punctuation at its end that catalogue cards have. isDotted is true if the texts of the
+// column end in a dot, as MARC has it: "Fiction.". isHeading is true for headings of MARC, which have no other sign there.
+func TrimCard(text string, isDotted, isHeading bool) string {
 	if dotted, ok := strings.CutSuffix(strings.TrimRight(text, " "), "."); ok && isDotted && !abbreviation.MatchString(dotted+".") {
 		return dotted
+	}
+	if isHeading {
+		return text
 	}
 	return marc.TrimPunctuation(text)
 }
