@@ -45,21 +45,20 @@ func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*mode
 	return found.books, nil
 }
 
-// MaxCopies is the maximum number of books of one ISBN that BooksByISBN reads.
-const MaxCopies = 100
+// maxCopies is the maximum number of books that BooksByISBN reads.
+const maxCopies = 100
 
-// BooksByISBN returns the first books of each ISBN, in order of their ids. ISBNs have 13 digits.
-func (s *Snapshot) BooksByISBN(ctx context.Context, isbns []string) (found []*model.Book, err error) {
-	q := readStmt{text: s.store.byISBNSQL, args: []any{s.store.dialect.Array(isbns)}}
+// BooksByISBN returns the first books of an ISBN with 13 digits, in order of their ids.
+func (s *Snapshot) BooksByISBN(ctx context.Context, isbn string) (found []*model.Book, err error) {
+	q := readStmt{text: s.store.byISBNSQL, args: []any{isbn}}
 	err = s.read(ctx, q, func() scanRow { return bookMapping.appendTo(&found, nil) })
 	return found, err
 }
 
 // byISBNSQL returns the statement of BooksByISBN. The index is on the folded text, which is that of an ISBN itself.
 func byISBNSQL(d *dialect.Dialect) string {
-	key := d.SortKey("b.isbn_fold")
-	return versioned("SELECT " + bookMapping.selected(d, "r") + " FROM (SELECT b.*, row_number() OVER (PARTITION BY b.isbn ORDER BY b.id) AS copy FROM books b WHERE " +
-		d.In(key, "$1") + " AND " + d.In("b.isbn", "$1") + ") r WHERE r.copy <= " + strconv.Itoa(MaxCopies) + " ORDER BY r.id")
+	return versioned("SELECT " + bookMapping.selected(d, "r") + " FROM books r WHERE " + d.SortKey("r.isbn_fold") + " = $1 AND r.isbn = $1 ORDER BY r.id LIMIT " +
+		strconv.Itoa(maxCopies))
 }
 
 // readBooks reads books and their revision.

@@ -200,10 +200,9 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	after := new(model.Book)
 	if before != nil {
 		*after = *before
-	}
-	in.Fill(after)
-	if before != nil {
-		in.Keep(after, before)
+		in.Fill(after, in.StandIns...)
+	} else {
+		in.Fill(after)
 	}
 	after.GenreID = genre
 	switch {

@@ -186,8 +186,11 @@ func (in *CreateBookInput) Row() *Book {
 	return book
 }
 
-// Fill sets the fields of b from the input and returns b. Absent optional fields keep their values.
-func (in *CreateBookInput) Fill(b *Book) *Book { return bookDefinitions.fill(b, in) }
+// Fill sets the fields of b from the input, but not those with the keys in except, and returns b. Absent optional fields
+// keep their values.
+func (in *CreateBookInput) Fill(b *Book, except ...string) *Book {
+	return bookDefinitions.fill(b, in, except...)
+}
 
 // SameContent reports whether two books are equal in all writable fields.
 func (b *Book) SameContent(other *Book) bool {

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -87,15 +86,6 @@ func (in *ImportBookInput) Validate() FieldErrors {
 		f.text("category", &in.Category)
 	}
 	return f
-}
-
-// Keep sets the fields of a row that have defaults to those of the stored book.
-func (in *ImportBookInput) Keep(row, stored *Book) {
-	for _, f := range BookFields {
-		if slices.Contains(in.StandIns, f.Key) {
-			reflect.ValueOf(f.Pointer(row)).Elem().Set(reflect.ValueOf(f.Pointer(stored)).Elem())
-		}
-	}
 }
 
 // Text returns the value of a key of ImportFields as a cell.

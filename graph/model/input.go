@@ -147,10 +147,12 @@ func (d definitions[T, C, P]) checkPatch(p *P, problems FieldErrors) FieldErrors
 	return problems
 }
 
-// fill sets the fields of a row from an input and returns the row.
-func (d definitions[T, C, P]) fill(row *T, in *C) *T {
-	for _, f := range d.inputs {
-		f.fill(row, in)
+// fill sets the fields of a row from an input, but not those with the keys in except, and returns the row.
+func (d definitions[T, C, P]) fill(row *T, in *C, except ...string) *T {
+	for info, f := range d.inputs {
+		if !slices.Contains(except, info.Key) {
+			f.fill(row, in)
+		}
 	}
 	return row
 }

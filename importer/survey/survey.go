@@ -28,11 +28,12 @@ func NamePoints(name, field string) int {
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "nr" || part == "no" })
 	}
 	isFurther := func(other string) bool {
-		isOther := func(part string) bool { return words[other].count([]string{part}) > 0 }
-		if field == "published_at" && words[field].count(slices.DeleteFunc(slices.Clone(parts), isOther)) > 0 { // the publisher's year
+		if other == field || !model.ImportField(other).Is(model.OnInclude) || words[other].count(parts) == 0 {
 			return false
 		}
-		return other != field && model.ImportField(other).Is(model.OnInclude) && words[other].count(parts) > 0
+		isOther := func(part string) bool { return words[other].count([]string{part}) > 0 }
+		isYearOf := field == "published_at" && words[field].count(slices.DeleteFunc(slices.Clone(parts), isOther)) > 0
+		return !isYearOf // the publisher's year is the year
 	}
 	switch {
 	case words[other].count(parts) > 0, slices.ContainsFunc(model.ImportFields, isFurther):
@@ -203,10 +204,11 @@ func (p *Profile) Add(cell string, lastYear int) {
 	if person.MatchString(cell) && !article.MatchString(cell) {
 		p.persons++
 	}
-	if words["publisher"].count(split(cell)) > 0 {
+	parts := split(cell)
+	if words["publisher"].count(parts) > 0 {
 		p.houses++
 	}
-	if utf8.RuneCountInString(cell) <= maxKind && kindWords.count(split(cell)) > 0 {
+	if utf8.RuneCountInString(cell) <= maxKind && kindWords.count(parts) > 0 {
 		p.kinds++
 	} else if pair.MatchString(cell) {
 		p.pairs++

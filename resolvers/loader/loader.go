@@ -79,14 +79,14 @@ func (l *Loaders) BooksOfISBN(ctx context.Context, isbn string) ([]*model.Book, 
 }
 
 func (l *Loaders) fetchBooksOfISBN(ctx context.Context, isbns []string) (map[string][]*model.Book, error) {
-	found, err := l.Snapshot.BooksByISBN(ctx, isbns)
-	if err != nil {
-		return nil, err
-	}
-	l.PrimeBooks(found)
 	books := map[string][]*model.Book{}
-	for _, b := range found {
-		books[*b.ISBN] = append(books[*b.ISBN], b)
+	for _, isbn := range isbns {
+		found, err := l.Snapshot.BooksByISBN(ctx, isbn)
+		if err != nil {
+			return nil, err
+		}
+		l.PrimeBooks(found)
+		books[isbn] = found
 	}
 	return books, nil
 }

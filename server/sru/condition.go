@@ -22,9 +22,12 @@ type index struct {
 	condition func(relation, term string) (model.Filter, error)
 }
 
+// anywhere is the index that the text search answers alone.
+var anywhere = &index{"Any", []string{serverChoice, "cql.anywhere", "cql.anyindexes", "cql.keywords", "srw.serverchoice", "bath.any", "any"}, "", true, words("name", "author", "description")}
+
 // indexes are those that Koha and VuFind ask for, by the names of the context sets cql, dc, bath and rec.
 var indexes = []*index{
-	{"Any", []string{serverChoice, "cql.anywhere", "cql.anyindexes", "cql.keywords", "srw.serverchoice", "bath.any", "any"}, "", true, words("name", "author", "description")},
+	anywhere,
 	{"Title", []string{"dc.title", "bath.title", "title"}, "NAME", true, words("name")},
 	{"Author", []string{"dc.creator", "dc.contributor", "dc.author", "bath.author", "bath.name", "creator", "author"}, "AUTHOR", true, words("author")},
 	{"ISBN", []string{"bath.isbn", "dc.identifier", "isbn"}, "ISBN", false, parsed("isbn", isbn.Parse)},
@@ -109,7 +112,7 @@ func (c *conditions) addClause(by clause, mustHold bool) (model.Filter, error) {
 		return filter, err
 	}
 	c.search = strings.TrimSpace(c.search + " " + by.term)
-	if i.title == "Any" {
+	if i == anywhere {
 		return everything, nil
 	}
 	return filter, nil

@@ -220,12 +220,12 @@ func shortCorrection(correction string, rows []*row) string {
 func (l listing) sortLinks() []sortLink {
 	var links []sortLink
 	for _, s := range sorts {
-		if s.name == "match" && l.Search == "" || s.name == "mark" && l.Sort != "mark" {
+		if s.Name == "match" && l.Search == "" || s.Name == "mark" && l.Sort != "mark" {
 			continue
 		}
-		link := sortLink{Name: s.name, Label: s.label, Selected: s.name == l.order().name, Descending: l.descends()}
+		link := sortLink{Name: s.Name, Label: s.Label, Selected: s.Name == l.order().Name, Descending: l.descends()}
 		descending := s.descending
-		if link.Selected && s.name != "match" {
+		if link.Selected && s.Name != "match" {
 			descending = !l.descends()
 		}
 		link.URL = l.sorted(s, descending).URL()
@@ -282,7 +282,7 @@ func (l listing) withoutSearch() listing {
 // Order returns the order of the list as text.
 func (l listing) Order() string {
 	s := l.order()
-	switch s.name {
+	switch s.Name {
 	case "match":
 		return "Best match first"
 	case "added":
@@ -292,7 +292,7 @@ func (l listing) Order() string {
 		return "Oldest first"
 	}
 	if l.descends() {
-		return "By " + strings.ToLower(s.label) + ", descending"
+		return "By " + strings.ToLower(s.Label) + ", descending"
 	}
-	return "By " + strings.ToLower(s.label)
+	return "By " + strings.ToLower(s.Label)
 }

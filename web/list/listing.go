@@ -37,7 +37,7 @@ type listing struct {
 
 // sortOrder is an order of the list.
 type sortOrder struct {
-	name, label string
+	Name, Label string
 	field       string // value of BookOrderField
 	descending  bool   // default direction
 }
@@ -125,7 +125,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 		note("No book matches: the price " + l.PriceMin + " is above " + l.PriceMax + ".")
 	}
 	sort := query.Get("sort")
-	if i := slices.IndexFunc(sorts, func(s sortOrder) bool { return s.name == sort }); i >= 0 {
+	if i := slices.IndexFunc(sorts, func(s sortOrder) bool { return s.Name == sort }); i >= 0 {
 		l = l.sorted(sorts[i], sorts[i].descending != (query.Get("dir") == flipped(sorts[i])))
 	} else if sort != "" {
 		note("“" + view.Leading(sort, 50) + "” is not an order. Choose one above the list.")
@@ -165,7 +165,7 @@ func ids(texts []string) (ids, wrong []string) {
 // order returns the order of the list.
 func (l listing) order() sortOrder {
 	for _, s := range sorts {
-		if s.name == l.Sort {
+		if s.Name == l.Sort {
 			return s
 		}
 	}
@@ -280,11 +280,11 @@ func (l listing) first() listing {
 func (l listing) sorted(s sortOrder, descending bool) listing {
 	l = l.first()
 	l.Sort, l.Descending = "", false
-	if s.name == "match" && l.Search == "" {
+	if s.Name == "match" && l.Search == "" {
 		return l
 	}
-	if s.name != l.order().name || descending != s.descending {
-		l.Sort, l.Descending = s.name, descending
+	if s.Name != l.order().Name || descending != s.descending {
+		l.Sort, l.Descending = s.Name, descending
 	}
 	return l
 }

@@ -28,10 +28,6 @@ type printView struct {
 	Sheets []sheet
 }
 
-// Name and Label are for the template.
-func (s sortOrder) Name() string  { return s.name }
-func (s sortOrder) Label() string { return s.label }
-
 // sheet is a sheet of labels in A4. print.css has its sizes by its name.
 type sheet struct {
 	Name, Label   string
@@ -125,7 +121,7 @@ func (v *printView) HasISBN() bool {
 }
 
 // Order returns the name of the order.
-func (v *printView) Order() string { return cmp.Or(v.Sort, v.order().name) }
+func (v *printView) Order() string { return cmp.Or(v.Sort, v.order().Name) }
 
 // Pages returns the labels sheet by sheet; nil is an empty place.
 func (v *printView) Pages() [][]*row {
