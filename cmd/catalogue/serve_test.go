@@ -128,6 +128,16 @@ func sendImport(t *testing.T, token, method, url, file string, status int) (i im
 	return i
 }
 
+// TestStopWhileStarting gives the signal before the server has opened its database: it ends without an error.
+func TestStopWhileStarting(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, url string) {
+		signaled, cancel := context.WithCancel(t.Context())
+		cancel()
+		must(t, run(signaled, []string{"serve", "--addr=127.0.0.1:0", testSecret, "--database-url=" + url}, noEnv, strings.NewReader(""), io.Discard, io.Discard))
+	})
+}
+
 // TestStopWhileImporting stops a server that imports a file: it logs how many books are
 // stored, whole batches of them, and the same file sent to the next server does the rest.
 func TestStopWhileImporting(t *testing.T) {

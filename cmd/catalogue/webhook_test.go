@@ -70,6 +70,7 @@ func TestWebhooksKilled(t *testing.T) {
 		running := map[int]*exec.Cmd{}
 		serve := func() {
 			command := exec.Command(link, "serve", "--addr=127.0.0.1:0", "--drain-wait=0s", "--empty", "--webhook-private", testSecret, database)
+			command.Stderr = t.Output()
 			must(t, command.Start())
 			running[command.Process.Pid] = command
 		}

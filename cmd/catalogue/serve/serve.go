@@ -107,8 +107,14 @@ func (c *Command) checkRanges() error {
 	return nil
 }
 
-// Run implements the command.
-func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) error {
+// Run implements the command. A signal that comes before the server is ready ends it without an error.
+func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) (err error) {
+	starting, signaled := true, ctx
+	defer func() {
+		if starting && signaled.Err() != nil {
+			err = nil
+		}
+	}()
 	c.setDefaults()
 	log := slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))
 	if err := c.checkRanges(); err != nil {
@@ -223,6 +229,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	starting = false
 	running := &service{srv, listener, c.MaxConnections, cfg.Observer, *c.DrainWait, sent, log}
 	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }
