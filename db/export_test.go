@@ -66,3 +66,6 @@ func (s *Snapshot) Exec(ctx context.Context, text string) error {
 		return err
 	})
 }
+
+// WithKeptCounts returns options of a store that keeps all counts, however few the books are.
+func WithKeptCounts() Options { return Options{keepEagerly: true} }

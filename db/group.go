@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
@@ -22,24 +24,27 @@ const maxConcurrent = 3
 func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
 	all := make([][]*model.BookGroup, len(groupings))
 	var statements []func() error
-	together := map[string][]int{} // indexes of groupings that one statement serves
+	counted, alone := map[string][]int{}, map[string][]int{} // indexes of groupings that one statement serves
 	for i, g := range groupings {
-		key := "alone " + g.Key()
 		if s.countsFacets(g) {
-			key = g.Selection.Key()
+			counted[g.Selection.Key()] = append(counted[g.Selection.Key()], i)
+		} else {
+			alone[g.Key()] = append(alone[g.Key()], i)
 		}
-		together[key] = append(together[key], i)
 	}
-	for _, places := range together {
+	for _, places := range counted {
+		statements = append(statements, func() error { return s.countFacets(ctx, groupings, places, all) })
+	}
+	for _, places := range alone {
 		g := groupings[places[0]]
-		if s.countsFacets(g) {
-			statements = append(statements, func() error { return s.countFacets(ctx, groupings, places, all) })
-			continue
-		}
 		statements = append(statements, func() error {
+			begun := time.Now()
 			groups, err := s.Books.Groups(ctx, nil, g)
 			if err != nil {
 				return err
+			}
+			if facetcount.Supports(g) && s.mayKeep(g.Selection) {
+				s.store.counts.Took(g.Selection.Key(), time.Since(begun))
 			}
 			for _, i := range places { // identical groupings share a statement
 				all[i] = groups[0]
@@ -131,11 +136,19 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 }
 
 // SQLite sorts all rows to group them, unless an index has that order. One pass that counts values
-// in Go serves all groupings of the same rows and is faster.
+// in Go serves all groupings of the same rows and is faster. PostgreSQL counts values where they are kept.
 
 // countsFacets reports whether a grouping is counted in Go.
 func (s *Snapshot) countsFacets(g *model.Grouping) bool {
-	return !s.store.dialect.HasHashGroups && facetcount.Supports(g)
+	return facetcount.Supports(g) && (!s.store.dialect.HasHashGroups || s.mayKeep(g.Selection) && s.store.counts.Keeps(g.Selection.Key()))
+}
+
+// minKept is the number of books from which counts are kept.
+const minKept = 10_000
+
+// mayKeep reports whether counts of a selection may be kept. A search has no rows of the past.
+func (s *Snapshot) mayKeep(sel model.Selection) bool {
+	return sel.Search == "" && !s.Writing() && (s.store.options.keepEagerly || s.store.Sizes().Books >= minKept)
 }
 
 // countFacets sets all[i] for each i in places. Their groupings have the same selection.
@@ -145,56 +158,178 @@ func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping,
 		columns = append(columns, facetcount.Columns(groupings[i])...)
 	}
 	slices.Sort(columns)
-	counts, err := s.readCounts(ctx, groupings[places[0]].Selection, slices.Compact(columns))
-	if err == nil && slices.Contains(columns, facetcount.Genre) {
-		counts.Names, err = s.readNames(ctx)
+	columns = slices.Compact(columns)
+	var genres map[int64]facetcount.Names
+	if slices.Contains(columns, facetcount.Genre) {
+		var err error
+		if genres, err = s.readNames(ctx); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	for _, i := range places {
-		all[i] = counts.Groups(groupings[i])
-	}
-	return nil
+	return s.count(ctx, groupings[places[0]].Selection, columns, func(counts *facetcount.Counts) {
+		for _, i := range places {
+			all[i] = counts.Groups(groupings[i], genres)
+		}
+	})
 }
 
-// readCounts counts the matching books by the values of columns.
-func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns []string) (counts *facetcount.Counts, err error) {
-	r := &reader[model.Book]{s, &books}
-	b, err := s.newSelect(ctx, r.Table, sel)
+// count calls fn with the counts of the matching books by the values of columns.
+func (s *Snapshot) count(ctx context.Context, sel model.Selection, columns []string, fn func(*facetcount.Counts)) error {
+	r := &countReader{reader[model.Book]{s, &books}, sel}
+	if s.mayKeep(sel) {
+		return s.store.counts.Count(ctx, sel.Key(), r, columns, fn)
+	}
+	counts, err := r.Values(ctx, columns)
+	if err == nil {
+		fn(counts)
+	}
+	return err
+}
+
+// countReader implements facetcount.Reader.
+type countReader struct {
+	reader[model.Book]
+	sel model.Selection
+}
+
+// Values implements facetcount.Reader. PostgreSQL groups by each column, with a hash table. SQLite uses a search tree,
+// which is slow for as many values as there are authors, and it evaluates a filter again for each.
+func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount.Counts, error) {
+	counts, hashes := facetcount.New(nil), r.s.store.dialect.HasHashGroups
+	switch {
+	case len(columns) == 0:
+		n, err := r.countRows(ctx, r.sel)
+		counts.AddRows(n, nil)
+		return counts, err
+	case !hashes && !r.sel.All():
+		return r.values(ctx, columns, false)
+	}
+	parts := make([]*facetcount.Counts, len(columns))
+	statements := make([]func() error, len(columns))
+	for i, name := range columns {
+		statements[i] = func() (err error) {
+			parts[i], err = r.values(ctx, []string{name}, hashes || name != facetcount.Author)
+			return err
+		}
+	}
+	if err := runAll(ctx, statements); err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		counts.Join(part)
+	}
+	return counts, nil
+}
+
+// values counts the matching books by the values of columns. The database groups them if grouped is true.
+func (r *countReader) values(ctx context.Context, columns []string, grouped bool) (counts *facetcount.Counts, err error) {
+	b, err := r.s.newSelect(ctx, r.Table, r.sel)
 	if err != nil {
 		return nil, err
 	}
 	from, found := r.query(), b.candidates(false)
-	if b.ChoosesPath(r.Table, sel, model.Order{}) {
-		if from, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+	if !grouped && b.ChoosesPath(r.Table, r.sel, model.Order{}) {
+		if from, found, err = r.access(ctx, b, r.sel.Where, model.Order{}, query.Unlimited, columns); err != nil {
 			return nil, err
 		}
 	}
 	// The first row has the revision; the others have the columns.
-	text := "SELECT n.catalogue, n.reference" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL + ") n UNION ALL " +
-		b.Values(from, append([]string{"NULL", "NULL"}, columns...), sel.Where, found)
-	values := make([]any, 2+len(columns))
+	n := "1"
+	if grouped {
+		n = "count(*)"
+	}
+	text := "SELECT n.catalogue, n.reference, 0" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL + ") n UNION ALL " +
+		b.Values(from, append([]string{"NULL", "NULL", n}, r.expressions(columns)...), r.sel.Where, found)
+	if grouped {
+		text += " GROUP BY 4"
+	}
+	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(r.sel)}, func() scanRow {
+		counts = facetcount.New(columns)
+		return scanVersioned(len(columns), func(n int, values []any) {
+			if grouped {
+				counts.AddRows(n, values[0])
+			} else {
+				counts.Add(values)
+			}
+		})
+	})
+	return counts, err
+}
+
+// expressions returns the SQL of columns.
+func (r *countReader) expressions(columns []string) []string {
+	all := make([]string, len(columns))
+	for i, name := range columns {
+		all[i] = facetcount.SQL(r.s.store.dialect, name)
+	}
+	return all
+}
+
+// scanVersioned scans a row with the revision and the number 0, and calls add with the number and the columns of each
+// other row. values are valid during the call.
+func scanVersioned(columns int, add func(n int, values []any)) scanRow {
+	values := make([]any, 3+columns) // any takes a value without a conversion
 	pointers := make([]any, len(values))
 	for i := range values {
 		pointers[i] = &values[i]
 	}
-	err = s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, func() scanRow {
-		counts = facetcount.New(columns)
+	return func(rows *sql.Rows, at *model.Revision) error {
+		if err := rows.Scan(pointers...); err != nil {
+			return err
+		}
+		if n := values[2].(int64); n != 0 {
+			add(int(n), values[3:])
+		} else {
+			*at = model.Revision{Catalogue: values[0].(int64), Reference: values[1].(int64)}
+		}
+		return nil
+	}
+}
+
+// NewestMark implements facetcount.Reader.
+func (r *countReader) NewestMark(ctx context.Context) (mark changes.Mark, err error) {
+	if d := r.s.store.dialect; d.HasTicks && r.s.tx == nil {
+		if err := r.s.store.log.TickIfWritable(ctx); err != nil {
+			return mark, err
+		}
+	}
+	text := versioned("SELECT m.* FROM (" + changes.MarkSQL(r.s.store.dialect) + ") m")
+	err = r.s.read(ctx, readStmt{text: text}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error {
-			if err := rows.Scan(pointers...); err != nil {
-				return err
-			}
-			if catalogue, ok := values[0].(int64); ok {
-				at.Catalogue, at.Reference = catalogue, values[1].(int64)
-			} else {
-				counts.Add(values[2:])
-			}
-			return nil
+			return rows.Scan(append(revisionTargets(at), &mark.Tick, &mark.Next, &mark.Open)...)
 		}
 	})
-	return counts, err
+	return mark, err
 }
+
+// Since implements facetcount.Reader.
+func (r *countReader) Since(ctx context.Context, mark changes.Mark, columns []string) (delta *facetcount.Delta, now model.Revision, err error) {
+	b := query.New(r.s.store.dialect)
+	text := changes.SinceSQL(b, mark, r.sel.Where, revisionSQL, r.expressions(columns))
+	known := false
+	err = r.s.read(ctx, readStmt{text, b.Args, true}, func() scanRow {
+		delta, known = &facetcount.Delta{Mark: mark, Columns: columns}, false
+		scan := scanVersioned(len(columns), func(n int, values []any) {
+			if n == changes.Known {
+				known = true
+			} else {
+				delta.Add(n, values)
+			}
+		})
+		return func(rows *sql.Rows, at *model.Revision) error {
+			err := scan(rows, at)
+			now = *at
+			return err
+		}
+	})
+	if err != nil || !known {
+		return nil, now, err
+	}
+	return delta, now, nil
+}
+
+// Known implements facetcount.Reader.
+func (r *countReader) Known() (model.Revision, bool) { return r.s.Known() }
 
 // readNames returns the names of all genres and of their categories, by genre.
 func (s *Snapshot) readNames(ctx context.Context) (names map[int64]facetcount.Names, err error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
 	"library-catalogue/db/search"
 	"library-catalogue/db/stmt"
@@ -127,13 +128,22 @@ func (s *source[T]) pageSQL(b selectBuilder, fields []*model.FieldInfo, p *model
 }
 
 func (r *reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err error) {
+	if r.Table != query.Books || r.parent != "" {
+		return r.countRows(ctx, sel)
+	}
+	err = r.s.count(ctx, sel, nil, func(counts *facetcount.Counts) { n = counts.Rows() })
+	return n, err
+}
+
+// countRows counts the matching rows of a whole table.
+func (r *reader[T]) countRows(ctx context.Context, sel model.Selection) (n int, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return 0, err
 	}
 	rows, found := r.query(), b.candidates(false)
 	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(r.Table, sel, model.Order{}) { // a single condition leaves no index to choose
-		if rows, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+		if rows, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited, nil); err != nil {
 			return 0, err
 		}
 	}
@@ -173,7 +183,7 @@ func (r *reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model
 	text := ""
 	all := p.All() && len(p.Order.Keys) == 0 // AccessPath would not change the plan
 	if parent == nil && !all && p.Limit != query.Unlimited && b.ChoosesPath(r.Table, p.Selection, p.Order) {
-		from, found, err := r.access(ctx, b, p.Where, p.Order, p.Offset+p.Limit)
+		from, found, err := r.access(ctx, b, p.Where, p.Order, p.Offset+p.Limit, nil)
 		if err != nil {
 			return q, t, nil, err
 		}
@@ -184,9 +194,9 @@ func (r *reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model
 	return readStmt{versioned(text), b.Args, !query.OnlyIDs(p.Selection)}, t, k.Kinds, nil
 }
 
-// access returns the access path for reading the given number of matching rows in an order. Only
-// SQLite needs it.
-func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.Source, query.Candidates, error) {
+// access returns the access path for reading the given number of matching rows in an order, or columns of all in any
+// order. Only SQLite needs it.
+func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int, columns []string) (query.Source, query.Candidates, error) {
 	conditions := r.Lookups(where, o)
 	var fewest []int
 	if len(conditions) > 0 {
@@ -204,7 +214,7 @@ func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Co
 	}
 	found, candidates := b.AccessPath(r.query(), o, lookup)
 	if rows == query.Unlimited {
-		found, candidates = b.AccessPathOfAll(r.query(), where, lookup)
+		found, candidates = b.AccessPathOfAll(r.query(), columns, where, lookup)
 	}
 	return found, candidates, nil
 }

@@ -26,6 +26,7 @@ import (
 	"library-catalogue/db/account"
 	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/facetcount"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/replica"
@@ -76,8 +77,9 @@ type Store struct {
 	sharedBooksByID  func(context.Context, []model.ID) (versionedBooks, error)
 	sharedCreateBook func(context.Context, newBookRequest) (createdBook, error)
 
-	log  *changes.Log
-	feed *changes.Feed
+	log    *changes.Log
+	feed   *changes.Feed
+	counts *facetcount.Cache
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
@@ -103,6 +105,7 @@ type Options struct {
 	manyFound   int
 	callTimeout time.Duration
 	feedQueue   int
+	keepEagerly bool         // counts, however few the books are
 	filterFails func() error // called before a filter selects its changes
 }
 
@@ -155,6 +158,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	s.Accounts = account.Store{DB: accountDB{logDB{s}}, ForUpdate: s.dialect.ForUpdate}
 	s.log = &changes.Log{Dialect: s.dialect, DB: logDB{s}}
 	s.feed = s.newFeed()
+	s.counts = facetcount.NewCache(options.keepEagerly)
 	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
 	s.byISBNSQL = byISBNSQL(s.dialect)

@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"db/schema":     {"graph/model", "graph/model/collate", "db/dialect", "db/fault", "db/query", "db/search"},
 	"db/changes":    {"graph/model", "db/dialect", "db/fault", "db/query", "db/stats", "task"},
 	"db/replica":    {"graph/model", "db/stats", "db/postgres", "task"},
-	"db/facetcount": {"graph/model/..."},
+	"db/facetcount": {"graph/model/...", "db/changes", "db/dialect", "lru"},
 	"db/account":    {"graph/model"},
 	"db":            {"db/account", "graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "db/stmt", "task"},
 

@@ -52,7 +52,7 @@ WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < 
 	sortKey:     "substr(%s, 1, 100)",
 	date:        "%s",
 	timestamp:   "%s",
-	year:        "CAST(substr(%s, 1, 4) AS integer)",
+	year:        "CAST(%s AS integer)",
 	hoursAgo:    "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
 	inSeconds:   "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', %s || ' seconds')",
 	member:      "(%s ->> '%s')%.0s",

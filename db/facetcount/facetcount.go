@@ -1,5 +1,5 @@
-// Package facetcount counts facets and figures of books in one pass over their columns. SQLite
-// would sort all rows for each of them.
+// Package facetcount has facets and figures of books as the row counts of the values of columns, which are read once for
+// all of them, and brought forward by the rows that changed.
 package facetcount
 
 import (
@@ -7,24 +7,36 @@ import (
 	"maps"
 	"slices"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
-// The columns of books r whose values are counted, in SQLite's SQL. A date starts with its year.
+// The columns of books whose values are counted. Day is a date, and year that of one.
 const (
-	Genre     = "r.genre_id"
-	author    = "r.author"
-	publisher = "r.publisher"
-	language  = "r.language"
-	year      = "CAST(r.published_at AS integer)"
-	day       = "r.published_at"
-	price     = "r.price_cents"
-	pages     = "r.pages"
+	Genre     = "genre_id"
+	Author    = "author"
+	publisher = "publisher"
+	language  = "language"
+	year      = "year"
+	day       = "published_at"
+	price     = "price_cents"
+	pages     = "pages"
 )
 
+// SQL returns the expression of a column of books r.
+func SQL(d *dialect.Dialect, column string) string {
+	switch column {
+	case year:
+		return d.Year("r." + day)
+	case day:
+		return "CAST(r." + day + " AS text)"
+	}
+	return "r." + column
+}
+
 var keyColumns = map[model.GroupKey]string{
-	model.ByGenre: Genre, model.ByCategory: Genre, model.ByAuthor: author, model.ByYear: year,
+	model.ByGenre: Genre, model.ByCategory: Genre, model.ByAuthor: Author, model.ByYear: year,
 	model.ByPublisher: publisher, model.ByLanguage: language, model.ByPriceRange: price,
 }
 
@@ -64,9 +76,8 @@ func Columns(g *model.Grouping) (columns []string) {
 
 // Counts count rows by the values of columns.
 type Counts struct {
-	Names map[int64]Names // by genre; set if Genre is one of the columns
-
 	rows    int
+	names   []string
 	columns []*values
 	byName  map[string]*values
 }
@@ -87,27 +98,59 @@ type values struct {
 func New(columns []string) *Counts {
 	c := &Counts{byName: map[string]*values{}}
 	for _, name := range columns {
-		v := &values{map[int64]int{}, map[string]int{}}
-		c.columns, c.byName[name] = append(c.columns, v), v
+		c.put(name, &values{map[int64]int{}, map[string]int{}})
 	}
 	return c
+}
+
+func (c *Counts) put(name string, v *values) {
+	c.names, c.columns, c.byName[name] = append(c.names, name), append(c.columns, v), v
 }
 
 // Add counts a row. Each column is an int64 or a string; nil is not counted.
 func (c *Counts) Add(row []any) {
 	c.rows++
 	for i, value := range row {
-		switch value := value.(type) {
-		case int64:
-			c.columns[i].numbers[value]++
-		case string:
-			c.columns[i].texts[value]++
+		c.columns[i].add(value, 1)
+	}
+}
+
+// AddRows counts n rows with a value in the one column, or n rows if there is none.
+func (c *Counts) AddRows(n int, value any) {
+	c.rows += n
+	for _, v := range c.columns {
+		v.add(value, n)
+	}
+}
+
+// Join adds the columns of counts of the same rows.
+func (c *Counts) Join(others *Counts) {
+	c.rows = others.rows
+	for i, name := range others.names {
+		c.put(name, others.columns[i])
+	}
+}
+
+// Rows returns the number of rows.
+func (c *Counts) Rows() int { return c.rows }
+
+// add adds n to the rows of a value. A value without rows is none.
+func (v *values) add(value any, n int) {
+	switch value := value.(type) {
+	case int64:
+		if v.numbers[value] += n; n < 0 && v.numbers[value] == 0 {
+			delete(v.numbers, value)
+		}
+	case string:
+		if v.texts[value] += n; n < 0 && v.texts[value] == 0 {
+			delete(v.texts, value)
 		}
 	}
 }
 
-// Groups returns the groups of a grouping with the counted Columns.
-func (c *Counts) Groups(g *model.Grouping) []*model.BookGroup {
+// Groups returns the groups of a grouping with the counted Columns. genres are by id; they are read if Genre is one of
+// the columns.
+func (c *Counts) Groups(g *model.Grouping, genres map[int64]Names) []*model.BookGroup {
 	if len(g.By) == 0 {
 		return []*model.BookGroup{{Aggregate: c.aggregate()}}
 	}
@@ -115,12 +158,12 @@ func (c *Counts) Groups(g *model.Grouping) []*model.BookGroup {
 	counted, names := c.byName[keyColumns[key]], map[int64]string{}
 	switch key {
 	case model.ByGenre:
-		for id, n := range c.Names {
+		for id, n := range genres {
 			names[id] = n.Genre
 		}
 	case model.ByCategory:
-		counted = counted.by(func(genre int64) int64 { return c.Names[genre].CategoryID })
-		for _, n := range c.Names {
+		counted = counted.by(func(genre int64) int64 { return genres[genre].CategoryID })
+		for _, n := range genres {
 			names[n.CategoryID] = n.Category
 		}
 	case model.ByPriceRange:

@@ -98,12 +98,14 @@ func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n in
 	return text + ") SELECT place FROM counted WHERE n < " + limit + " ORDER BY n LIMIT 1"
 }
 
-// grouping is the index of books that has every column of groups and figures.
+// grouping is the index of books that has most columns of groups and figures, and uncovered are the others.
 const grouping = "books_genre_id"
 
-// AccessPathOfAll is like AccessPath, for reading all rows in any order.
-func (b *Builder) AccessPathOfAll(src Source, where, lookup *model.Condition) (Source, Candidates) {
-	if lookup == nil && covered(where) {
+var uncovered = []string{"publisher", "language"}
+
+// AccessPathOfAll is like AccessPath, for reading columns of all rows in any order.
+func (b *Builder) AccessPathOfAll(src Source, columns []string, where, lookup *model.Condition) (Source, Candidates) {
+	if lookup == nil && covered(where) && !slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(uncovered, name) }) {
 		src.From += " INDEXED BY " + grouping
 		return src, ""
 	}

@@ -11,6 +11,11 @@ import (
 // expression of its id, and columns that of the JSON object with its other columns. Related rows are
 // the current ones.
 func (b *Builder) FilterImage(c *model.Condition, t *Table, id, columns string) string {
+	return "EXISTS (SELECT 1 FROM (SELECT " + b.Image(t, id, columns) + ") r WHERE " + b.Filter(c, t, "r") + ")"
+}
+
+// Image returns the columns that filters and groups need of a logged row of a table, as FilterImage has it.
+func (b *Builder) Image(t *Table, id, columns string) string {
 	var selected []string
 	for _, f := range t.fields {
 		if !f.Is(model.Filterable) {
@@ -29,5 +34,5 @@ func (b *Builder) FilterImage(c *model.Condition, t *Table, id, columns string) 
 		}
 	}
 	slices.Sort(selected) // the same text each time
-	return "EXISTS (SELECT 1 FROM (SELECT " + strings.Join(selected, ", ") + ") r WHERE " + b.Filter(c, t, "r") + ")"
+	return strings.Join(selected, ", ")
 }

@@ -193,7 +193,7 @@ SELECT r.id FROM genres r WHERE (r.category_id IN (SELECT f1.id FROM categories 
 SELECT count(*) AS n, (coalesce(CAST(sum(r.price_cents) AS bigint), 0) + count(*) / 2) / nullif(count(*), 0) AS price_avg, max(r.published_at) AS published_at_max FROM books r
 
 -- groups by category and year
-SELECT a.category_id, a.year, a.n, a.price_sum FROM (SELECT rg.category_id AS category_id, CAST(substr(r.published_at, 1, 4) AS integer) AS year, count(*) AS n, coalesce(CAST(sum(r.price_cents) AS bigint), 0) AS price_sum FROM books r JOIN genres rg ON rg.id = r.genre_id GROUP BY 1, 2) a JOIN categories ac ON ac.id = a.category_id WHERE (a.n > $1) ORDER BY substr(ac.name_fold, 1, 100), a.category_id, a.year LIMIT 10 OFFSET 20
+SELECT a.category_id, a.year, a.n, a.price_sum FROM (SELECT rg.category_id AS category_id, CAST(r.published_at AS integer) AS year, count(*) AS n, coalesce(CAST(sum(r.price_cents) AS bigint), 0) AS price_sum FROM books r JOIN genres rg ON rg.id = r.genre_id GROUP BY 1, 2) a JOIN categories ac ON ac.id = a.category_id WHERE (a.n > $1) ORDER BY substr(ac.name_fold, 1, 100), a.category_id, a.year LIMIT 10 OFFSET 20
 -- $1 = 2
 
 -- groups of parents by author and price range

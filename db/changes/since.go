@@ -1,0 +1,61 @@
+package changes
+
+import (
+	"strconv"
+	"strings"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
+)
+
+// Mark is a moment of the log. Its Tick has a random number, so a state of the database that has the tick goes back to
+// the same moment, also after a restored backup or the promotion of a standby.
+type Mark struct {
+	Tick int64
+	Next string // PostgreSQL: the first transaction that the tick did not see any part of
+	Open string // PostgreSQL: the Array of those that ran
+}
+
+// MarkSQL returns the SELECT of the columns of the newest mark.
+func MarkSQL(d *dialect.Dialect) string {
+	if d.HasTicks {
+		return `SELECT id, CAST(pg_snapshot_xmax(snapshot) AS text), CAST(ARRAY(SELECT pg_snapshot_xip(snapshot)) AS text) FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`
+	}
+	return `SELECT coalesce((SELECT max(seq) FROM changes), start), '', '' FROM feed`
+}
+
+// maxSince is the maximum number of changes after a mark. With more SinceSQL does not know them.
+const maxSince = 50_000
+
+// Known is the number in the row by which SinceSQL says that the log goes back to the mark.
+const Known = 2
+
+// SinceSQL returns the SELECT of the books that changed after a mark and are, or were, in a selection. Its columns are a
+// revision, a number, and columns of the book r. The number is -1 for a book as it was at the mark, and 1 for one as it
+// is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known.
+func SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision string, columns []string) string {
+	d, book := b.Dialect, types[model.TypeBook]
+	tick, limit := b.Arg(mark.Tick), b.Arg(maxSince+1)
+	known := `EXISTS (SELECT 1 FROM feed WHERE start = ` + tick + ` OR start < ` + tick + ` AND EXISTS (SELECT 1 FROM changes WHERE seq = ` + tick + `))`
+	after, current := `c.seq > `+tick, `firsts f CROSS JOIN books r ON r.id = f.row_id`
+	if d.HasTicks {
+		known = `EXISTS (SELECT 1 FROM ticks WHERE id = ` + tick + ` AND pg_snapshot_xmax(snapshot) <= pg_snapshot_xmax(pg_current_snapshot()))`
+		after = `(c.xid >= CAST(` + b.Arg(mark.Next) + ` AS xid8) OR c.xid = ANY(CAST(` + b.Arg(mark.Open) + ` AS xid8[])))`
+		current = `firsts f CROSS JOIN LATERAL (SELECT * FROM books WHERE id = f.row_id OFFSET 0) r` // else a plan may read all books
+	}
+	filter := func() string {
+		if where == nil {
+			return ""
+		}
+		return " WHERE " + b.Filter(where, book.table, "r")
+	}
+	selected, none := strings.Join(append([]string{""}, columns...), ", "), strings.Repeat(", NULL", len(columns))
+	return `WITH since AS MATERIALIZED (SELECT c.row_id, c.seq, c.operation, c.old FROM changes c WHERE ` + after + ` AND c.type = '` + book.code + `' LIMIT ` + limit + `),
+firsts AS MATERIALIZED (SELECT s.* FROM (SELECT row_id, min(seq) AS seq FROM since GROUP BY row_id) n JOIN since s ON s.row_id = n.row_id AND s.seq = n.seq)
+SELECT CAST(NULL AS bigint), CAST(NULL AS bigint), -1` + selected + ` FROM (SELECT ` + b.Image(book.table, "f.row_id", "f.old") + ` FROM firsts f WHERE f.operation <> 'c') r` + filter() + `
+UNION ALL SELECT NULL, NULL, 1` + selected + ` FROM ` + current + filter() + `
+UNION ALL SELECT n.catalogue, n.reference, 0` + none + ` FROM (` + revision + `) n
+UNION ALL SELECT NULL, NULL, ` + strconv.Itoa(Known) + none + ` WHERE ` + known + ` AND (SELECT count(*) FROM since) < ` + limit + `
+  AND NOT EXISTS (SELECT 1 FROM firsts WHERE operation = 'r' OR operation <> 'c' AND old IS NULL)`
+}

@@ -1,0 +1,133 @@
+package facetcount
+
+import (
+	"slices"
+	"sync"
+
+	"library-catalogue/db/changes"
+)
+
+// Kept are the Counts of a selection at a mark of the log of changes. Counts of a later revision are these and the books
+// that changed since.
+type Kept struct {
+	reference int64 // revision of genres and categories, on which selections depend
+
+	mu      sync.Mutex // guards what follows
+	mark    changes.Mark
+	columns []string
+	counts  *Counts // nil before the first keep
+}
+
+// Delta has the books of a selection that changed after a mark: each as it was at the mark, and as it is.
+type Delta struct {
+	Mark    changes.Mark
+	Columns []string
+	rows    []deltaRow
+}
+
+type deltaRow struct {
+	n      int // 1: the book is in the selection; -1: it was
+	values []any
+}
+
+// Add adds a book with n 1 as it is, or with n -1 as it was. values are those of Columns, as for Counts.Add.
+func (d *Delta) Add(n int, values []any) {
+	d.rows = append(d.rows, deltaRow{n, slices.Clone(values)})
+}
+
+// at returns the mark, and the columns that are kept.
+func (k *Kept) at() (mark changes.Mark, columns []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.mark, k.columns
+}
+
+// has reports whether the columns are kept.
+func (k *Kept) has(columns []string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.counts != nil && len(without(columns, k.columns)) == 0
+}
+
+// keep adds the columns of counts, which have the changes of a delta.
+func (k *Kept) keep(counts *Counts, delta *Delta) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.mark != delta.Mark {
+		return
+	}
+	counts.apply(delta, -1)
+	if k.counts == nil {
+		k.counts = New(nil)
+		k.counts.rows = counts.rows
+	}
+	for _, name := range without(counts.names, k.columns) {
+		k.columns = append(slices.Clone(k.columns), name)
+		k.counts.put(name, counts.byName[name])
+	}
+}
+
+// with calls fn with the counts and the changes of a delta. It returns false without a call if the mark is another
+// meanwhile.
+func (k *Kept) with(delta *Delta, fn func(*Counts)) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.mark != delta.Mark {
+		return false
+	}
+	k.counts.apply(delta, 1)
+	defer k.counts.apply(delta, -1)
+	fn(k.counts)
+	return true
+}
+
+// move moves the counts to a later mark. before is the delta since the present one and after the delta since the later
+// one, both to the same revision. They must have all columns.
+func (k *Kept) move(before, after *Delta) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.mark != before.Mark || len(without(k.columns, before.Columns)) > 0 {
+		return
+	}
+	k.counts.apply(before, 1)
+	k.counts.apply(after, -1)
+	k.mark = after.Mark
+}
+
+// weight returns the approximate bytes of memory.
+func (k *Kept) weight() int {
+	const overhead, numberBytes, textBytes = 200, 40, 60
+	bytes := overhead
+	if k == nil {
+		return bytes
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.counts == nil {
+		return bytes
+	}
+	for _, v := range k.counts.columns {
+		bytes += numberBytes * len(v.numbers)
+		for text := range v.texts {
+			bytes += textBytes + len(text)
+		}
+	}
+	return bytes
+}
+
+// without returns the columns that are not in others.
+func without(columns, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return slices.Contains(others, name) })
+}
+
+// apply adds the rows of a delta, or takes them away if sign is -1.
+func (c *Counts) apply(delta *Delta, sign int) {
+	for _, row := range delta.rows {
+		c.rows += sign * row.n
+		for i, name := range delta.Columns {
+			if v := c.byName[name]; v != nil {
+				v.add(row.values[i], sign*row.n)
+			}
+		}
+	}
+}
