@@ -106,7 +106,7 @@ func (e *estimator) price() int64 { return sum(e.rows, e.looks/lookUnit) }
 // holding is the connection above fields.
 type holding struct {
 	items int64 // rows of the page
-	rows  int64 // rows of the whole list
+	rows  int64 // rows of the whole list that figures and facets look at
 }
 
 // add adds the price of fields that are resolved a number of times.
@@ -119,7 +119,11 @@ func (e *estimator) add(fields []*field, times int64, in holding) {
 		}
 		looks := int64(0)
 		if f.price.list != nil {
-			below.rows, looks = f.price.list(a).rows(e.sizes)
+			l := f.price.list(a)
+			below.rows, looks = l.rows(e.sizes)
+			if f.price.kind == holder && l.all() {
+				below.rows /= keptDivisor
+			}
 		}
 		looks = product(times, sum(looks, product(f.price.looks, below.rows)))
 		rows := product(times, sum(f.price.fixed, product(size, f.price.each)))

@@ -17,6 +17,8 @@ const (
 	// partly is the divisor for conditions that are skipped if another one fails, and for each
 	// value of notIn.
 	partly = 10
+	// keptDivisor is the divisor for figures and facets of all rows, whose counts are kept: they look at the rows once.
+	keptDivisor = 10
 	// rowsOfText is the assumed number of rows with the same name or author.
 	rowsOfText = 10
 )
@@ -28,6 +30,12 @@ type List struct {
 	Filter any    // GraphQL's value, unchecked
 	Search string
 	Sorted bool // sorted without an index
+}
+
+// all reports whether the list has all rows of the type.
+func (l List) all() bool {
+	conditions, _ := l.Filter.(map[string]any)
+	return l.Of == "" && l.Search == "" && len(conditions) == 0
 }
 
 // Estimate returns the price of finding the rows of the list.

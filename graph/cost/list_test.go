@@ -61,7 +61,10 @@ func TestListCost(t *testing.T) {
 		"a search":                      {`{ books(search: "ring") { totalCount nodes { name genre { name } } } }`, nil, many, medium, 151},
 		"a search of 11,000 books":      {`{ books(search: "ring") { totalCount nodes { name genre { name } } } }`, nil, model.Sizes{Books: 11_000, Genres: 100, Categories: 10}, light, 62},
 		"a search with facets":          {`{ books(search: "ring") { totalCount nodes { name } facets { genres { count } categories { count } authors { count } years { count } prices(bounds: [10, 20]) { count } } } }`, nil, many, medium, 3_213},
-		"figures":                       {`{ books { aggregate { price { avg } pages { max } } } }`, nil, many, medium, 221},
+		"figures of all":                {`{ books { aggregate { price { avg } pages { max } } } }`, nil, many, light, 131},
+		"figures":                       {`{ books(search: "ring") { aggregate { price { avg } pages { max } } } }`, nil, many, medium, 321},
+		"facets of ten million": {`{ books { facets { genres { count } categories { count } authors { count } years { count } publishers { count } languages { count } } } }`,
+			nil, model.Sizes{Books: 10_000_000, Genres: 400, Categories: 20}, heavy, 9_141},
 		"one text pattern":              {counted, object{"name": object{"icontains": "a"}}, many, medium, 1_012},
 		"five conditions, a search, an order, figures and facets": {
 			`query ($f: BookFilter) { books(filter: $f, search: "ring", orderBy: [{field: GENRE_NAME}]) { totalCount nodes { name genre { name category { name } } } aggregate { price { avg } }
