@@ -177,6 +177,11 @@ func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping,
 func (s *Snapshot) count(ctx context.Context, sel model.Selection, columns []string, fn func(*facetcount.Counts)) error {
 	r := &countReader{reader[model.Book]{s, &books}, sel}
 	if s.mayKeep(sel) {
+		if sel.All() && s.tx == nil {
+			if err := s.store.loadCounts(ctx, columns); err != nil {
+				return err
+			}
+		}
 		return s.store.counts.Count(ctx, sel.Key(), r, columns, fn)
 	}
 	counts, err := r.Values(ctx, columns)
@@ -184,6 +189,29 @@ func (s *Snapshot) count(ctx context.Context, sel model.Selection, columns []str
 		fn(counts)
 	}
 	return err
+}
+
+// loadCounts keeps counts of all books in the background, because reading them may take longer than a request may.
+func (s *Store) loadCounts(ctx context.Context, columns []string) error {
+	for range 3 { // another load may have other columns
+		if s.counts.Has("", columns) {
+			return nil
+		}
+		err := s.load(ctx, "counts", func(life context.Context) error {
+			if s.dialect.HasTicks {
+				if err := s.log.TickIfWritable(life); err != nil {
+					return err
+				}
+			}
+			return s.ReadTransaction(life, func(ctx context.Context, snapshot *Snapshot) error {
+				return s.counts.Count(ctx, "", &countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}, columns, func(*facetcount.Counts) {})
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // countReader implements facetcount.Reader.

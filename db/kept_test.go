@@ -66,6 +66,11 @@ func keptSelections(t *testing.T) (all []model.Selection) {
 	return all
 }
 
+var (
+	keptWords = []string{"dragon", "harbour", "lantern", "meadow", "willow", "castle", "orchard", "e-book"}
+	mistyped  = []string{"dragn", "harbuor", "lantrn", "maedow", "wilow book", "castel", "orchrd", "ebok", "ecrivian"}
+)
+
 // keptWriter writes books as another program does.
 type keptWriter struct {
 	*sql.DB
@@ -87,7 +92,7 @@ func (w keptWriter) step(t *testing.T) {
 	case 0, 1, 2:
 		var rows []string
 		for range 1 + w.IntN(20) {
-			rows = append(rows, fmt.Sprintf("(%s, %s, %d, '%d-02-03', %s, %d, %d, %s, %s)", value("Book", 9), optional("text", 9), 1+w.IntN(60), 1990+w.IntN(5),
+			rows = append(rows, fmt.Sprintf("(%s, %s, %d, '%d-02-03', %s, %d, %d, %s, %s)", value("Book of the "+keptWords[w.IntN(len(keptWords))], 9), optional("text", 9), 1+w.IntN(60), 1990+w.IntN(5),
 				value("Écrivain", 12), w.IntN(2000), 1+w.IntN(3), optional("house", 4), optional("l", 3)))
 		}
 		exec(t, w.DB, `INSERT INTO books (name, description, pages, published_at, author, price_cents, genre_id, publisher, language) VALUES `+strings.Join(rows, ", "))
@@ -146,6 +151,14 @@ func TestKeptCounts(t *testing.T) {
 			check(t, keeping.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
 				return second(countSnapshot(ctx, snapshot, selections[0]))
 			}))
+			fresh := strings.Repeat(string(rune('a'+step%26)), 2) + string(rune('a'+step/26))
+			exec(t, w.DB, `INSERT INTO books (name, pages, published_at, author, price_cents, genre_id) VALUES ('Harvest`+fresh+`', 9, '1990-02-03', 'Fresh', 900, 2)`)
+			for _, text := range append([]string{"Havrest" + fresh}, mistyped...) {
+				want, got := must[*string](t)(reading.Unchecked(t.Context()).Books.Correct(t.Context(), text)), must[*string](t)(keeping.Unchecked(t.Context()).Books.Correct(t.Context(), text))
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("step %d, %q (-want +got):\n%s", step, text, diff)
+				}
+			}
 			for i, sel := range selections {
 				want, got := must[counted](t)(countBooks(t.Context(), reading, sel)), must[counted](t)(countBooks(t.Context(), keeping, sel))
 				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
@@ -82,7 +83,58 @@ func (s *Snapshot) newSelect(ctx context.Context, t *query.Table, sel model.Sele
 // newSearch returns the search for a text in a table. Each Snapshot prepares it once.
 func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
 	return s.search.Get(t, text, func() (*search.Search, error) {
-		return search.New(ctx, s.store.dialect, t, text, s.store.options.manyFound, s.selectColumn)
+		return search.New(ctx, s.store.dialect, t, text, s.store.options.manyFound, s.selectColumn, s.words(t))
+	})
+}
+
+// words returns a function that returns the words of all books, or nil if reading them costs less than keeping them.
+func (s *Snapshot) words(t *query.Table) func(context.Context) ([]string, error) {
+	if t != query.Books || s.store.dialect.HasTrigrams || !s.mayKeep(model.Selection{}) {
+		return nil
+	}
+	return func(ctx context.Context) (words []string, err error) {
+		r := &countReader{reader[model.Book]{s, &books}, model.Selection{}}
+		newest, err := r.NewestMark(ctx)
+		if err != nil {
+			return nil, err
+		}
+		changed := func(ctx context.Context, after changes.Mark, add func(string)) (bool, error) {
+			delta, _, err := r.Since(ctx, after, []string{"author", "description", "name"})
+			if err != nil || delta == nil {
+				return false, err
+			}
+			for texts := range delta.Now() {
+				for _, text := range texts {
+					if text, ok := text.(string); ok {
+						add(text)
+					}
+				}
+			}
+			return true, nil
+		}
+		for attempt := 1; ; attempt++ {
+			words, err = s.store.vocabulary.Words(ctx, newest, changed)
+			if words != nil || err != nil || attempt == 2 || s.tx != nil {
+				return words, err
+			}
+			if err := s.store.load(ctx, "words", s.store.loadWords); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// loadWords keeps the words of all books.
+func (s *Store) loadWords(ctx context.Context) error {
+	return s.ReadTransaction(ctx, func(ctx context.Context, snapshot *Snapshot) error {
+		mark, err := (&countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}).NewestMark(ctx)
+		if err != nil {
+			return err
+		}
+		var words []string
+		err = snapshot.selectColumn(ctx, &words, search.AllWordsSQL)
+		s.vocabulary.Load(words, mark)
+		return err
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"library-catalogue/db/stats"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // revisionSQL reads the catalogue's revision. Each transaction that writes increments one of
@@ -62,6 +63,33 @@ func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(con
 		Record: s.recordShared, Start: s.runInBackground,
 	})
 	return func(ctx context.Context) (A, error) { return b.Do(ctx, struct{}{}) }
+}
+
+// flight is a load that runs.
+type flight struct {
+	done chan struct{} // closed after err is set
+	err  error
+}
+
+// load runs fn in the background, once for all calls with a key meanwhile, and waits for it. If ctx ends before, fn goes
+// on, so that later calls find what it keeps.
+func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) error {
+	started := &flight{done: make(chan struct{})}
+	running, others := s.loads.LoadOrStore(key, started)
+	if !others {
+		s.runInBackground(func(life context.Context) {
+			defer close(started.done)
+			defer s.loads.Delete(key)
+			started.err = task.Run(life, func() error { return fn(life) })
+		})
+	}
+	f := running.(*flight)
+	select {
+	case <-f.done:
+		return f.err
+	case <-ctx.Done():
+		return fault.Translate(ctx.Err())
+	}
 }
 
 // runInBackground is like Background, but runs fn in place with a canceled context if the Store is

@@ -81,6 +81,9 @@ type Store struct {
 	feed   *changes.Feed
 	counts *facetcount.Cache
 
+	vocabulary search.Vocabulary // of SQLite
+	loads      sync.Map          // flights by key
+
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
 	mu      sync.Mutex

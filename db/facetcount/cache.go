@@ -59,6 +59,12 @@ func (c *Cache) Keeps(key string) bool {
 	return (slow || key == "") && kept != tooLarge
 }
 
+// Has reports whether columns of a selection are kept, or have too many values for that.
+func (c *Cache) Has(key string, columns []string) bool {
+	kept, _ := c.kept.Get(key)
+	return kept == tooLarge || kept != nil && kept.has(columns)
+}
+
 // Took tells the time that reading counts of a selection took.
 func (c *Cache) Took(key string, took time.Duration) {
 	if took >= c.after {

@@ -1,6 +1,7 @@
 package facetcount
 
 import (
+	"iter"
 	"slices"
 	"sync"
 
@@ -33,6 +34,17 @@ type deltaRow struct {
 // Add adds a book with n 1 as it is, or with n -1 as it was. values are those of Columns, as for Counts.Add.
 func (d *Delta) Add(n int, values []any) {
 	d.rows = append(d.rows, deltaRow{n, slices.Clone(values)})
+}
+
+// Now returns the values of each book that is in the selection.
+func (d *Delta) Now() iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for _, row := range d.rows {
+			if row.n > 0 && !yield(row.values) {
+				return
+			}
+		}
+	}
 }
 
 // at returns the mark, and the columns that are kept.

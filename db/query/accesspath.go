@@ -98,14 +98,14 @@ func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n in
 	return text + ") SELECT place FROM counted WHERE n < " + limit + " ORDER BY n LIMIT 1"
 }
 
-// grouping is the index of books that has most columns of groups and figures, and uncovered are the others.
+// grouping is the index of books that has most columns of groups and figures, after the genre. uncovered are the others.
 const grouping = "books_genre_id"
 
 var uncovered = []string{"publisher", "language"}
 
 // AccessPathOfAll is like AccessPath, for reading columns of all rows in any order.
 func (b *Builder) AccessPathOfAll(src Source, columns []string, where, lookup *model.Condition) (Source, Candidates) {
-	if lookup == nil && covered(where) && !slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(uncovered, name) }) {
+	if (lookup == nil || lookup.Field == "genreId") && covered(where) && !slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(uncovered, name) }) {
 		src.From += " INDEXED BY " + grouping
 		return src, ""
 	}

@@ -102,6 +102,11 @@ func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select,
 	if len(patterns) == 0 {
 		return nil, nil
 	}
+	if s.words != nil {
+		if words, err := s.words(ctx); words != nil || err != nil {
+			return words, err
+		}
+	}
 	return read[string](ctx, d, run, func(b *query.Builder) string {
 		return s.engine.vocabulary(b, s.table.Name, slices.Min(lengths), slices.Max(lengths), patterns)
 	})

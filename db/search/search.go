@@ -30,7 +30,8 @@ func Columns(table string) []string { return searched[table] }
 type Search struct {
 	engine engine
 	table  *query.Table
-	terms  []term // a row must match all; without terms no row matches
+	terms  []term                                  // a row must match all; without terms no row matches
+	words  func(context.Context) ([]string, error) // see New
 
 	// Many means that too many rows match to rank each.
 	Many      bool
@@ -125,9 +126,9 @@ func read[T any](ctx context.Context, d *dialect.Dialect, run Select, statement 
 }
 
 // New looks up the words of a search text in a table and corrects them if no row matches.
-// Search.Many is set from many rows on.
-func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select) (*Search, error) {
-	s := &Search{engine: engines[d], table: t}
+// Search.Many is set from many rows on. words, if it is not nil, returns all words of the table, or nil if run has to read them.
+func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select, words func(context.Context) ([]string, error)) (*Search, error) {
+	s := &Search{engine: engines[d], table: t, words: words}
 	for _, word := range collate.Words(text) {
 		s.terms = append(s.terms, term{word, []string{word}})
 	}

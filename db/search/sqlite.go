@@ -124,6 +124,9 @@ func (sqlite) match(s *Search, l level) string {
 	return "{" + strings.Join(searched[s.table.Name][:l.columns], " ") + "} : (" + strings.Join(terms, " AND ") + ")"
 }
 
+// AllWordsSQL is the SELECT of the words of books that can be corrections.
+const AllWordsSQL = `SELECT term FROM books_vocabulary WHERE length(term) > 1 AND term NOT GLOB '*[0-9·]*'`
+
 // vocabulary returns the SELECT of all words of a length, because SQLite has no index for patterns.
 func (sqlite) vocabulary(_ *query.Builder, table string, shortest, longest int, _ []string) string {
 	return `SELECT term FROM ` + table + `_vocabulary WHERE length(term) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) +
