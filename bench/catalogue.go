@@ -183,29 +183,34 @@ func catalogueLines(size int, rare, cursor string) []line {
 		return workload{query: `{ books` + filter + ` { facets { genres(first: 20) { count genre { name } }
 			categories(first: 20) { count category { name } } authors(first: 20) { count author } } } }`}
 	}
-	rest := func(format string, values ...any) workload { return workload{path: fmt.Sprintf(format, values...)} }
+	rest := func(names int, format string, values ...any) workload {
+		return workload{path: fmt.Sprintf(format, values...), names: names}
+	}
+	count := func(filter string) workload { return workload{query: `{ books` + filter + ` { totalCount } }`} }
 	return []line{
-		{name: "a book by its id", workload: workload{query: queryW2, variables: variables{"id": anyBook}}},
-		{name: "page 1: 100 books with genre and category", workload: workload{query: queryW1, variables: variables{"after": "0"}}},
-		{name: "page 1,000 of 10 books, by number", workload: rest("/api/books?per_page=10&page=1000"), changed: true},
-		{name: "page 1,000, by cursor", workload: rest("/api/books?per_page=10&after=%s", cursor)},
-		{name: "the page in the middle, by number", workload: rest("/api/books?per_page=10&page=%d", size/20), changed: true},
-		{name: "search: a common word", workload: rest("/api/books?per_page=20&q=history"), changed: true},
-		{name: "search: a rare word", workload: rest("/api/books?per_page=20&q=%s", rare)},
-		{name: "search: a mistyped word", workload: rest("/api/books?per_page=20&q=histroy")},
+		{name: "a book by its id", workload: workload{query: queryW2, variables: variables{"id": anyBook}, names: 3}},
+		{name: "page 1: 100 books with genre and category", workload: firstPage},
+		{name: "page 1,000 of 10 books, by number", changed: true,
+			workload: rest(30, "/api/books?per_page=10&page=%d", min(1000, size/10))},
+		{name: "page 1,000, by cursor", workload: rest(30, "/api/books?per_page=10&after=%s", cursor)},
+		{name: "the page in the middle, by number", changed: true, workload: rest(30, "/api/books?per_page=10&page=%d", size/20)},
+		{name: "search: a common word", workload: rest(60, "/api/books?per_page=20&q=history"), changed: true},
+		{name: "search: a rare word", workload: rest(0, "/api/books?per_page=20&q=%s", rare)},
+		{name: "search: a mistyped word", workload: rest(60, "/api/books?per_page=20&q=histroy")},
 		{name: "three facets", workload: facets(""), changed: true},
 		{name: "three facets of a genre", workload: facets(`(filter: {genreId: {eq: 1}})`), changed: true},
 		{name: "three facets of books below a price", workload: facets(`(filter: {price: {lt: 5}})`), changed: true},
-		{name: "count", workload: workload{query: `{ books { totalCount } }`}, changed: true},
-		{name: "count of a genre", workload: workload{query: `{ books(filter: {genreId: {eq: 1}}) { totalCount } }`}, changed: true},
-		{name: "count by price and date", workload: workload{
-			query: `{ books(filter: {price: {lt: 10}, publishedAt: {gte: "2000-01-01"}}) { totalCount } }`}, changed: true},
-		{name: "20 books by price", workload: rest("/api/books?per_page=20&sort=price")},
-		{name: "20 books of a genre by price", workload: rest("/api/books?per_page=20&sort=price&genre_id=1")},
-		{name: "the page / in a browser", workload: rest("/"), changed: true},
-		{name: "the whole list as CSV", workload: rest("/api/books?format=csv")},
+		{name: "count", workload: count(""), changed: true},
+		{name: "count of a genre", workload: count(`(filter: {genreId: {eq: 1}})`), changed: true},
+		{name: "count by price and date", workload: count(`(filter: {price: {lt: 10}, publishedAt: {gte: "2000-01-01"}})`), changed: true},
+		{name: "20 books by price", workload: rest(60, "/api/books?per_page=20&sort=price")},
+		{name: "20 books of a genre by price", workload: rest(60, "/api/books?per_page=20&sort=price&genre_id=1")},
+		{name: "the page / in a browser", workload: rest(0, "/"), changed: true},
+		{name: "the whole list as CSV", workload: rest(0, "/api/books?format=csv")},
 	}
 }
+
+var firstPage = workload{query: queryW1, variables: variables{"after": "0"}, names: 3 * pageSize}
 
 // catalogue is one database of the program.
 type catalogue struct {
@@ -285,8 +290,9 @@ func (c *catalogue) measure(ctx context.Context, size int, least time.Duration) 
 	if p, err = c.serve(ctx); err != nil {
 		return nil, err
 	}
-	cached := line{name: cachedLine, workload: workload{query: queryW1, variables: variables{"after": "0"}, cached: true}}
-	more, err := p.lines(ctx, []line{cached}, least, nil)
+	cached := firstPage
+	cached.cached = true
+	more, err := p.lines(ctx, []line{{name: cachedLine, workload: cached}}, least, nil)
 	maps.Copy(cells, more)
 	failed = errors.Join(failed, err)
 	p.stop()
@@ -303,9 +309,12 @@ func (c *catalogue) importMore(ctx context.Context, size int) (string, error) {
 	}
 	cmd, before, begin := c.command(ctx, "import", "-"), processorTime(c.postgres), time.Now()
 	var report bytes.Buffer
-	cmd.Stdin, cmd.Stderr = &file, &report
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &file, &report, &report
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("import: %w: %.300s", err, &report)
+	}
+	if created := fmt.Sprintf(" %d created,", rows); !strings.Contains(report.String(), created) {
+		return "", fmt.Errorf("import: %.300s, want%s", &report, created)
 	}
 	n := time.Duration(rows)
 	state := cmd.ProcessState

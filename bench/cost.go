@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 
@@ -102,8 +101,9 @@ func (s *service) fetch(ctx context.Context, l line, random *rand.Rand) (took ti
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		return 0, err
 	}
-	if response.StatusCode != http.StatusOK || bytes.Contains(head.Bytes(), []byte(`"errors":[`)) {
-		return 0, fmt.Errorf("status %d: %.200s", response.StatusCode, strings.ReplaceAll(head.String(), "\n", " "))
+	n := bytes.Count(head.Bytes(), []byte(`"name":`))
+	if response.StatusCode != http.StatusOK || l.names > 0 && n != l.names || bytes.Contains(head.Bytes(), []byte(`"errors":[`)) {
+		return 0, fmt.Errorf("status %d with %d names, want %d: %.200s", response.StatusCode, n, l.names, &head)
 	}
 	return time.Since(begin), nil
 }
