@@ -146,6 +146,7 @@ WHERE NOT EXISTS (SELECT 1 FROM sqlite_master m WHERE m.name = h.name) ORDER BY 
 		return err
 	}
 	return execAll(ctx, db, append(statements,
+		`INSERT INTO books_search (books_search, rank) VALUES ('merge', 10000000)`, // else the next writer merges these large parts
 		`DELETE FROM books_search_config WHERE k = 'hashsize'`,
 		`UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215)`,
 		`DROP TABLE growth_held`)...)
@@ -277,9 +278,9 @@ func (c *catalogue) measure(ctx context.Context, size int, least time.Duration) 
 		return nil, fmt.Errorf("no cursor: %s", &answer)
 	}
 	write := func() error {
-		w := workload{query: queryW6, variables: variables{"input": variables{"name": "New", "pages": 1,
-			"publishedAt": "2020-01-02", "author": "A", "price": "9.99", "genreId": "1"}}}
-		return p.ask(ctx, w, "", w.body(), new(bytes.Buffer))
+		_, err := p.fetch(ctx, line{workload: workload{query: queryW6, variables: variables{"input": variables{"name": "New", "pages": 1,
+			"publishedAt": "2020-01-02", "author": "A", "price": "9.99", "genreId": "1"}}}}, nil)
+		return err
 	}
 	cells, failed = p.lines(ctx, catalogueLines(size, rareWord(size), string(found[1])), least, write)
 	cells[startLine], cells[memoryLine] = started, memory
@@ -313,8 +314,8 @@ func (c *catalogue) importMore(ctx context.Context, size int) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("import: %w: %.300s", err, &report)
 	}
-	if created := fmt.Sprintf(" %d created,", rows); !strings.Contains(report.String(), created) {
-		return "", fmt.Errorf("import: %.300s, want%s", &report, created)
+	if !strings.Contains(report.String(), " 0 rejected") {
+		return "", fmt.Errorf("import: %.300s", &report)
 	}
 	n := time.Duration(rows)
 	state := cmd.ProcessState

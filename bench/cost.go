@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -25,7 +27,8 @@ type line struct {
 // process is a running server. A context that ends kills it.
 type process struct {
 	service
-	cmd *exec.Cmd
+	cmd    *exec.Cmd
+	exited chan struct{} // closed at its end
 }
 
 // start starts a server and waits until its path ready answers. command returns it for an address.
@@ -34,18 +37,23 @@ func start(ctx context.Context, ready string, command func(address string) *exec
 	if err != nil {
 		return nil, err
 	}
-	p := &process{service: service{url: "http://" + address}, cmd: command(address)}
+	p := &process{service: service{url: "http://" + address}, cmd: command(address), exited: make(chan struct{})}
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
 	p.pid = p.cmd.Process.Pid
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.exited)
+	}()
+	for {
 		if _, err = p.fetch(ctx, line{workload: workload{path: ready}}, nil); err == nil {
 			return p, nil
 		}
-		if ctx.Err() != nil || time.Now().After(end) {
-			p.stop()
-			return nil, fmt.Errorf("%s did not start: %w", p.cmd, err)
+		select {
+		case <-p.exited:
+			return nil, fmt.Errorf("%s ended: %s", p.cmd, p.cmd.ProcessState)
+		case <-time.After(time.Millisecond):
 		}
 	}
 }
@@ -68,7 +76,7 @@ func starts(start func() (*process, error)) (p *process, text string, err error)
 
 func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	_ = p.cmd.Wait()
+	<-p.exited
 }
 
 // memory returns the resident memory.
@@ -103,10 +111,15 @@ func (s *service) fetch(ctx context.Context, l line, random *rand.Rand) (took ti
 	}
 	n := bytes.Count(head.Bytes(), []byte(`"name":`))
 	if response.StatusCode != http.StatusOK || l.names > 0 && n != l.names || bytes.Contains(head.Bytes(), []byte(`"errors":[`)) {
+		if message := messageOf.FindSubmatch(head.Bytes()); message != nil {
+			return 0, errors.New(string(message[1]))
+		}
 		return 0, fmt.Errorf("status %d with %d names, want %d: %.200s", response.StatusCode, n, l.names, &head)
 	}
 	return time.Since(begin), nil
 }
+
+var messageOf = regexp.MustCompile(`"message":"([^."]+)`)
 
 // cost is the processor time of the server and of its database, and what one client waits.
 type cost struct{ server, database, wait time.Duration }
@@ -170,27 +183,26 @@ func (s *service) cost(ctx context.Context, l line, least time.Duration, before 
 	return cost{sum.server / n, sum.database / n, time.Duration(median(waits))}, nil
 }
 
-// measure returns a cell for each line. A request that fails is measured once, and its cell says why.
+// lines returns a cell for each line. If a request fails, its cell says why, and the other lines are measured.
 func (s *service) lines(ctx context.Context, lines []line, least time.Duration, write func() error) (cells map[string]string, failed error) {
 	cells = map[string]string{}
-	measure := func(name string, l line, before func() error) {
-		c, err := s.cost(ctx, l, least, before)
+	measure := func(name string, l line, before func() error) bool {
+		_, err := s.fetch(ctx, l, rand.New(rand.NewPCG(1, 2))) // warms up
+		var c cost
+		if err == nil {
+			c, err = s.cost(ctx, l, least, before)
+		}
 		cells[name] = c.String()
 		if err != nil {
 			cells[name], failed = fmt.Sprintf("failed: %.60s", err), fmt.Errorf("%s: %w", name, err)
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", name, cells[name])
+		return err == nil
 	}
 	for _, l := range lines {
-		if l.changed {
-			measure(l.name+", first after a write", l, write)
+		if !l.changed || measure(l.name+firstSuffix, l, write) {
+			measure(l.name, l, nil)
 		}
-		if _, err := s.fetch(ctx, l, rand.New(rand.NewPCG(1, 2))); err != nil { // warms up
-			cells[l.name], failed = fmt.Sprintf("failed: %.60s", err), fmt.Errorf("%s: %w", l.name, err)
-			fmt.Fprintf(os.Stderr, "%s: %v\n", l.name, err)
-			continue
-		}
-		measure(l.name, l, nil)
 	}
 	return cells, failed
 }

@@ -22,12 +22,13 @@ import (
 // importRows is the number of books that are imported into a filled catalogue.
 const importRows = 20_000
 
-// Lines of the table that are no requests.
+// Lines of the table that are no requests, and the suffix of those that are sent after a write.
 const (
 	importLine     = "import, for each row"
 	startLine      = "start-up, until ready"
 	memoryLine     = "memory after the start"
 	usedMemoryLine = "memory after these requests"
+	firstSuffix    = ", first after a write"
 	cachedLine     = "page 1 again, from the cache"
 	sizeLine       = "on disk, for each book"
 )
@@ -191,7 +192,7 @@ func (g *growth) printTables() error {
 	names := []string{importLine, sizeLine, startLine, memoryLine, usedMemoryLine}
 	for _, l := range catalogueLines(0, "", "") {
 		if l.changed {
-			names = append(names, l.name+", first after a write")
+			names = append(names, l.name+firstSuffix)
 		}
 		names = append(names, l.name)
 	}

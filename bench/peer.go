@@ -76,7 +76,7 @@ func (g *growth) peerPart(ctx context.Context, size int) (cells map[string]strin
 
 func (p *peer) serve(ctx context.Context) (*process, error) {
 	return start(ctx, "/api/health", func(address string) *exec.Cmd {
-		return exec.CommandContext(ctx, p.program, "serve", "--dev=false", "--http="+address, "--dir="+p.folder)
+		return exec.CommandContext(ctx, p.program, "serve", "--dev=false", "--automigrate=false", "--http="+address, "--dir="+p.folder)
 	})
 }
 
