@@ -114,7 +114,7 @@ func (s *service) fetch(ctx context.Context, l line, random *rand.Rand) (took ti
 		if message := messageOf.FindSubmatch(head.Bytes()); message != nil {
 			return 0, errors.New(string(message[1]))
 		}
-		return 0, fmt.Errorf("status %d with %d names, want %d: %.200s", response.StatusCode, n, l.names, &head)
+		return 0, fmt.Errorf("status %d with %d names, want %d", response.StatusCode, n, l.names)
 	}
 	return time.Since(begin), nil
 }
