@@ -149,5 +149,10 @@ bench:
 	$(bench-build)/bench-new ./cmd/catalogue
 	cd bench && go run . $(ARGS) ../bin/bench-old ../bin/bench-new
 
+## make growth         catalogues of several sizes: processor time, wait, memory and disk; ARGS are flags of bench growth
+.PHONY: growth
+growth: build
+	cd bench && go run . growth $(ARGS) ../bin/catalogue
+
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)

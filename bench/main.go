@@ -1,5 +1,6 @@
 // Command bench compares two builds of the catalogue. It sends both the same requests for the same books in
-// alternating slices of time, and prints their processor time per request.
+// alternating slices of time, and prints their processor time per request. As bench growth it measures one build with
+// catalogues of several sizes.
 package main
 
 import (
@@ -25,6 +26,12 @@ type options struct {
 }
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) > 1 && os.Args[1] == "growth" {
+		exit(runGrowth(ctx, os.Args[2:]))
+		return
+	}
 	var o options
 	flag.StringVar(&o.engine, "engine", "postgres", "sqlite, or postgres, by default a temporary server")
 	flag.StringVar(&o.workloads, "workloads", "", "workloads to measure, like W1,W2 (default all)")
@@ -40,9 +47,12 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o, flag.Args()); err != nil {
+	exit(run(ctx, o, flag.Args()))
+}
+
+// exit ends the program if there is an error.
+func exit(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

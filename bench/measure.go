@@ -63,22 +63,9 @@ func (s *service) measure(ctx context.Context, w workload, o options, seed uint6
 
 // ask sends a request and reads the body of the response into answer. It returns an error for a wrong response.
 func (s *service) ask(ctx context.Context, w workload, path, body string, answer *bytes.Buffer) error {
-	method := http.MethodGet
-	if body != "" {
-		method, path = http.MethodPost, "/graphql"
-	}
-	request, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
+	request, err := s.request(ctx, w, path, body)
 	if err != nil {
 		return err
-	}
-	request.Header = http.Header{"Accept": {"application/json"}}
-	if body != "" {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	if strings.HasPrefix(w.query, "mutation") {
-		request.Header.Set("Authorization", "Bearer "+s.token)
-	} else if !w.cached {
-		request.Header.Set("Cache-Control", "no-cache") // bypasses the cache
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
@@ -94,6 +81,28 @@ func (s *service) ask(ctx context.Context, w workload, path, body string, answer
 		return fmt.Errorf("status %d with %d names, want %d: %.300s", response.StatusCode, n, w.names, answer)
 	}
 	return nil
+}
+
+// request returns a request of a workload, with the placeholders of its path and body replaced.
+func (s *service) request(ctx context.Context, w workload, path, body string) (*http.Request, error) {
+	method := http.MethodGet
+	if body != "" {
+		method, path = http.MethodPost, "/graphql"
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header = http.Header{"Accept": {"application/json"}}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if strings.HasPrefix(w.query, "mutation") {
+		request.Header.Set("Authorization", "Bearer "+s.token)
+	} else if !w.cached {
+		request.Header.Set("Cache-Control", "no-cache") // bypasses the cache
+	}
+	return request, nil
 }
 
 // processorTime returns the processor time of a process and its children, 0 for pid 0 or without /proc.

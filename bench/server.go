@@ -29,8 +29,7 @@ type service struct {
 func serve(ctx context.Context, processes *errgroup.Group, program, database string) (*service, error) {
 	command := func(arguments ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, program, arguments...)
-		cmd.Env = []string{"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=error",
-			"CATALOGUE_LOG_FORMAT=json", "CATALOGUE_JWT_SECRET=only for this run, on the loopback"}
+		cmd.Env = environment(database)
 		cmd.Stderr = os.Stderr
 		return cmd
 	}
@@ -47,12 +46,8 @@ func serve(ctx context.Context, processes *errgroup.Group, program, database str
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String() // free after the listener closes
-	if err := listener.Close(); err != nil {
 		return nil, err
 	}
 	cmd := command("serve", "--addr="+address)
@@ -68,6 +63,21 @@ func serve(ctx context.Context, processes *errgroup.Group, program, database str
 		return nil, err
 	}
 	return s, s.readCursors(ctx)
+}
+
+// environment returns the settings of a build.
+func environment(database string) []string {
+	return []string{"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=error",
+		"CATALOGUE_LOG_FORMAT=json", "CATALOGUE_JWT_SECRET=only for this run, on the loopback"}
+}
+
+// freeAddress returns an address on the loopback that nothing listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
 }
 
 // wait waits until the server listens.

@@ -24,6 +24,7 @@ type Cluster struct {
 	*server
 	bin      string // folder of initdb and postgres
 	dir      string
+	kept     bool // the folder and its data stay when the server ends
 	owner    *syscall.Credential
 	settings []string
 
@@ -113,38 +114,52 @@ func newClusterIn(folder string, settings ...string) (*Cluster, error) {
 	return fillCluster(folder, initdb, settings...)
 }
 
-// fillCluster creates and starts a cluster. fill creates its data.
+// fillCluster creates and starts a cluster in a new folder. fill creates its data.
 func fillCluster(folder string, fill func(*Cluster) *exec.Cmd, settings ...string) (_ *Cluster, err error) {
 	c := &Cluster{settings: settings}
 	if c.bin, err = binaries(installed...); err != nil {
 		return nil, err
 	}
-	if c.owner, err = owner(); err != nil {
-		return nil, err
-	}
 	if c.dir, err = os.MkdirTemp(folder, "catalogue-test-"); err != nil {
 		return nil, err
 	}
+	return c, c.open(fill)
+}
+
+// open starts a cluster in its folder. fill creates its data, or is nil if they exist.
+func (c *Cluster) open(fill func(*Cluster) *exec.Cmd) (err error) {
 	if err := c.startJanitor(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(c.dir))
+		return errors.Join(err, c.remove())
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.stop())
 		}
 	}()
+	if c.owner, err = owner(); err != nil {
+		return err
+	}
 	if err := os.Chown(c.dir, int(c.owner.Uid), int(c.owner.Gid)); err != nil {
-		return nil, err
+		return err
 	}
 	query := url.Values{"host": {c.dir}, "port": {"5432"}, "user": {"postgres"}, "sslmode": {"disable"}}
 	c.server, err = open(&url.URL{Scheme: "postgres", Path: "/postgres", RawQuery: query.Encode()})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if out, err := fill(c).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("create the data of a cluster: %w\n%s", err, out)
+	if fill != nil {
+		if out, err := fill(c).CombinedOutput(); err != nil {
+			return fmt.Errorf("create the data of a cluster: %w\n%s", err, out)
+		}
 	}
-	return c, c.start()
+	return c.start()
+}
+
+func (c *Cluster) remove() error {
+	if c.kept {
+		return nil
+	}
+	return os.RemoveAll(c.dir)
 }
 
 // initdb creates an empty cluster. Text is sorted by bytes, and letters are those of Unicode, as
@@ -218,7 +233,7 @@ func (c *Cluster) ready() error {
 	}
 }
 
-// janitor is a shell script that removes a cluster when the test binary ends for any reason, even
+// janitor is a shell script that stops a cluster, and removes it unless it is kept, when the test binary ends for any reason, even
 // if it is killed. That closes the script's input, which has a line for each start of the server
 // (its process id) and for each end (empty). Descriptor 3 is closed when the last process that
 // writes in the folder has ended.
@@ -226,7 +241,7 @@ const janitor = `
 while read -r line; do postgres=$line; done
 test -z "$postgres" || kill -QUIT "$postgres" && kill -CONT "$postgres"
 read -r line <&3
-rm -rf "$1"`
+test -z "$1" || rm -rf "$1"`
 
 func (c *Cluster) startJanitor() error {
 	input, alive, err := os.Pipe()
@@ -242,7 +257,11 @@ func (c *Cluster) startJanitor() error {
 	defer ended.Close()
 	c.held = held
 
-	c.janitor = exec.Command("/bin/sh", "-c", janitor, "janitor", c.dir)
+	removed := c.dir
+	if c.kept {
+		removed = ""
+	}
+	c.janitor = exec.Command("/bin/sh", "-c", janitor, "janitor", removed)
 	c.janitor.Stdin = input
 	c.janitor.ExtraFiles = []*os.File{ended}
 	c.janitor.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not stop the janitor
