@@ -125,7 +125,9 @@ func TestSource(t *testing.T) {
 func TestLateReplica(t *testing.T) {
 	t.Parallel()
 	c, _, _, replica := serveReplicatedWith(t, db.Options{ReplicaMaxLag: time.Hour})
-	heavyWith := func(alias string) string { return servertest.ByGet(`{ ` + alias + `: book(id: 1) { name } ` + heavy[1:]) }
+	heavyWith := func(alias string) string {
+		return servertest.ByGet(`{ ` + alias + `: book(id: 1) { name } ` + heavy[1:])
+	}
 	anonymous := func(target string, headers ...string) func() *httptest.ResponseRecorder {
 		return func() *httptest.ResponseRecorder {
 			return c.Do(http.MethodGet, target, "", append(headers, "Authorization:")...)
