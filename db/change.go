@@ -118,9 +118,19 @@ func (s logDB) Write(ctx context.Context, fn func(context.Context) error) error 
 	return s.retry(ctx, func() error { return s.transact(ctx, s.writePool, s.dialect.Committed, withTx(fn)) })
 }
 
-// Read implements changes.DB.
+// Read implements changes.DB. PostgreSQL keeps the plans of its statements, because planning one for its arguments takes
+// several times as long as running it.
 func (s logDB) Read(ctx context.Context, fn func(context.Context, changes.Snapshot) error) error {
 	return s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+		if s.dialect.PlanOnce != "" && !s.readPool.Unprepared.Load() {
+			err := s.run(ctx, t, false, func(h stmt.Handle) error {
+				_, err := h.ExecContext(ctx, s.dialect.PlanOnce)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
 		return fn(ctx, logSnapshot{s.newSnapshot(t)})
 	})
 }
@@ -132,13 +142,9 @@ func (s logDB) Start(fn func(context.Context)) { s.runInBackground(fn) }
 type logSnapshot struct{ *Snapshot }
 
 // Select implements changes.Snapshot.
-func (s logSnapshot) Select(ctx context.Context, into any, prepared bool, text string, args ...any) error {
-	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error {
-		if !prepared {
-			h = stmt.Unprepared(h)
-		}
-		return stmt.Select(ctx, h, into, text, args...)
-	})
+func (s logSnapshot) Select(ctx context.Context, into any, text string, args ...any) error {
+	s.store.readPool.PrepareSoon(text)
+	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error { return stmt.Select(ctx, h, into, text, args...) })
 }
 
 // SetRows implements changes.Snapshot.
@@ -157,6 +163,7 @@ func setRows[T any](ctx context.Context, r *reader[T], logged map[model.ID]*mode
 	if len(logged) == 0 {
 		return nil
 	}
+	r.s.store.readPool.PrepareSoon(r.s.store.byIDSQL[r.Name])
 	rows, err := r.ByID(ctx, slices.Collect(maps.Keys(logged)))
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func TestSnapshotPosition(t *testing.T) {
 	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		_, _ = changesAfter(t, s, nil, 100)
 		var position string
-		check(t, s.Read(t.Context(), model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
+		check(t, s.Read(t.Context(), model.NoRevision, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
 			if position, err = snapshot.Position(ctx); err != nil {
 				return err
 			}

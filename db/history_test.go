@@ -175,10 +175,10 @@ func TestReadsDoNotWaitForWriters(t *testing.T) {
 // transaction, and on a replica. No tick was made meanwhile, but the history ends at the row's version.
 func TestHistoryHasNewestChange(t *testing.T) {
 	t.Parallel()
-	read := func(t *testing.T, s *db.Store, id model.ID, mayUseReplica bool, between func(*db.Snapshot)) {
+	read := func(t *testing.T, s *db.Store, id model.ID, replicas model.Replicas, between func(*db.Snapshot)) {
 		t.Helper()
 		var version, newest int64
-		check(t, s.Read(t.Context(), model.NoRevision, mayUseReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
+		check(t, s.Read(t.Context(), model.NoRevision, replicas, func(ctx context.Context, snapshot *db.Snapshot) error {
 			books, err := snapshot.Books.ByID(ctx, []model.ID{id})
 			if err != nil {
 				return err
@@ -201,7 +201,7 @@ func TestHistoryHasNewestChange(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s, program := open(t, url), other(t, url)
 		home := newShelf(t, s)
-		read(t, s, home.book.ID, false, func(snapshot *db.Snapshot) {
+		read(t, s, home.book.ID, model.NoReplica, func(snapshot *db.Snapshot) {
 			if !snapshot.InTransaction() {
 				exec(t, program, `UPDATE books SET pages = pages + 1 WHERE id = $1`, home.book.ID)
 			}
@@ -211,6 +211,6 @@ func TestHistoryHasNewestChange(t *testing.T) {
 		p := newReplicated(t, 1, db.Options{})
 		exec(t, p.primary, `UPDATE books SET pages = pages + 1 WHERE id = $1`, p.home.book.ID)
 		p.caughtUp()
-		read(t, p.Store, p.home.book.ID, true, func(*db.Snapshot) {})
+		read(t, p.Store, p.home.book.ID, model.FreshReplica, func(*db.Snapshot) {})
 	})
 }

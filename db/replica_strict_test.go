@@ -67,7 +67,7 @@ func TestReplicaIsStrict(t *testing.T) {
 					commits[i], views[i] = committed[i].Load(), seen[i].Load()
 				}
 				ctx, record := stats.With(t.Context())
-				err := p.Read(ctx, model.NoRevision, n%4 != 0, func(ctx context.Context, snapshot *db.Snapshot) error {
+				err := p.Read(ctx, model.NoRevision, model.Replicas(min(n%4, 1)), func(ctx context.Context, snapshot *db.Snapshot) error {
 					all, err := snapshot.Books.Page(ctx, &model.Page{Limit: 100})
 					for _, book := range all {
 						for i, id := range books {

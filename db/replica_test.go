@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"strings"
 	"testing"
+	"time"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
@@ -81,9 +82,14 @@ func (p *replicated) connect(url string) *sql.DB {
 // names reads the names of all books by an expensive read, and whether a replica served them. before is
 // called before the first statement of each run.
 func (p *replicated) names(before func(run int, snapshot *db.Snapshot)) (names string, replica bool, err error) {
+	names, record, err := p.namesFrom(model.FreshReplica, before)
+	return names, record.Replica(), err
+}
+
+func (p *replicated) namesFrom(replicas model.Replicas, before func(run int, snapshot *db.Snapshot)) (names string, record *stats.Record, err error) {
 	ctx, record := stats.With(p.t.Context())
 	runs := 0
-	err = p.Read(ctx, model.NoRevision, true, func(ctx context.Context, snapshot *db.Snapshot) error {
+	err = p.Read(ctx, model.NoRevision, replicas, func(ctx context.Context, snapshot *db.Snapshot) error {
 		if runs++; before != nil {
 			before(runs, snapshot)
 		}
@@ -101,7 +107,7 @@ func (p *replicated) names(before func(run int, snapshot *db.Snapshot)) (names s
 		}
 		return err
 	})
-	return names, record.Replica(), err
+	return names, record, err
 }
 
 // wantNames demands the names of all books and the kind of server that serves them.
@@ -120,7 +126,7 @@ func TestReplica(t *testing.T) {
 	p.caughtUp()
 	p.wantNames("The Hobbit;", true)
 	ctx, record := stats.With(t.Context())
-	check(t, p.Read(ctx, model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+	check(t, p.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 		return second(snapshot.Books.Count(ctx, model.Selection{}))
 	}))
 	if record.Replica() {
@@ -145,6 +151,65 @@ func TestReplica(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	wantChecks(t, p.Store, nil)
+}
+
+// TestLateReplica pauses the replay of a replica. It serves reads that may be late, until it lacks a commit of more than
+// the maximum lag; other reads are those of the primary.
+func TestLateReplica(t *testing.T) {
+	t.Parallel()
+	for name, maxLag := range map[string]time.Duration{"within": time.Hour, "beyond": 300 * time.Millisecond, "never": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newReplicated(t, 1, db.Options{ReplicaMaxLag: maxLag})
+			p.caughtUp()
+			exec(t, p.replica(0), `SELECT pg_wal_replay_pause()`)
+			want := func(names string, fromReplica bool, kind model.Replicas) *stats.Record {
+				t.Helper()
+				got, record, err := p.namesFrom(kind, nil)
+				if got != names || record.Replica() != fromReplica || err != nil {
+					t.Errorf("%d: read %q from a replica: %t, %v; want %q, %t", kind, got, record.Replica(), err, names, fromReplica)
+				}
+				return record
+			}
+			if lag := want("The Hobbit;", true, model.LateReplica).Lag(); lag != 0 {
+				t.Errorf("nothing is missing, and the lag is %v", lag)
+			}
+			before := must[model.Revision](t)(p.Revision(t.Context()))
+			check(t, second(p.Books.Update(t.Context(), p.home.book.ID, rename("Emma"), nil)))
+			if maxLag == 0 {
+				want("Emma;", false, model.LateReplica)
+			}
+			p.await(func(r stats.Replica) bool { return r.Lag > 300*time.Millisecond })
+			want("Emma;", false, model.FreshReplica)
+			if name != "within" {
+				if lag := want("Emma;", false, model.LateReplica).Lag(); lag != 0 {
+					t.Errorf("the primary has the lag %v", lag)
+				}
+				return
+			}
+			if lag := want("The Hobbit;", true, model.LateReplica).Lag(); lag < 300*time.Millisecond || lag > time.Hour {
+				t.Errorf("the lag is %v", lag)
+			}
+			check(t, p.Read(t.Context(), model.NoRevision, model.LateReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
+				if at, err := snapshot.Revision(ctx); at != before.Catalogue {
+					t.Errorf("revision %d, want %d", at, before.Catalogue)
+					return err
+				}
+				return nil
+			}))
+			long := ""
+			check(t, p.ReadLong(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+				books, err := snapshot.Books.Page(ctx, &model.Page{Limit: 1})
+				for _, book := range books {
+					long = book.Name
+				}
+				return err
+			}))
+			if long != "Emma" {
+				t.Errorf("the long read has %q", long)
+			}
+		})
+	}
 }
 
 // TestReplicaAhead lets a replica show a commit that the primary does not show yet, because it waits for a
@@ -305,7 +370,7 @@ func TestWithoutPrimary(t *testing.T) {
 			for {
 				ctx, record := stats.With(t.Context())
 				name := ""
-				err := p.Read(ctx, model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+				err := p.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 					books, err := snapshot.Books.Page(ctx, &model.Page{Limit: 1})
 					if err == nil {
 						name = books[0].Name

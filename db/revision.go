@@ -134,6 +134,8 @@ func (s *Store) openReplicas() (err error) {
 	switch {
 	case len(urls) == 0 && s.options.ReadWithoutPrimary:
 		return errors.New("reading without a primary needs a replica: set its URL")
+	case len(urls) == 0 && s.options.ReplicaMaxLag > 0:
+		return errors.New("a maximum lag of replicas needs a replica: set its URL")
 	case len(urls) == 0:
 		return nil
 	case s.connector == nil:
@@ -154,7 +156,7 @@ func (s *Store) openReplicas() (err error) {
 		return v, err
 	})
 	s.replicas, err = replica.New(replica.Config{
-		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary,
+		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary, MaxLag: s.options.ReplicaMaxLag,
 		Open: s.openPool, Primary: s.healthDB, Schema: schema.VersionSQL, Snapshot: s.dialect.Snapshot,
 		Vector: vectors,
 		Life:   s.life, Logger: s.options.Logger,
@@ -169,11 +171,11 @@ func (s *Store) openReplicas() (err error) {
 // readReplica calls fn with a Snapshot of a replica, in a transaction. It returns false if the primary
 // must serve the read, because no replica has every commit from before the call in time, or because
 // one failed. fn may have run then.
-func (s *Store) readReplica(ctx context.Context, fn func(context.Context, *Snapshot) error) (served bool, err error) {
+func (s *Store) readReplica(ctx context.Context, mayLag bool, fn func(context.Context, *Snapshot) error) (served bool, err error) {
 	if s.replicas == nil {
 		return false, nil
 	}
-	opened := s.replicas.Begin(ctx)
+	opened := s.replicas.Begin(ctx, mayLag)
 	if opened == nil {
 		return false, nil
 	}
@@ -191,8 +193,10 @@ func (s *Store) readReplica(ctx context.Context, fn func(context.Context, *Snaps
 	snapshot.RecordRead(opened.Revision)
 	record := stats.Of(ctx)
 	record.SetReplica(true, opened.MayLack)
+	record.SetLag(opened.Lag)
 	if err = fn(opened.Context, snapshot); errors.Is(err, model.ErrSnapshotChanged) {
 		record.SetReplica(false, false)
+		record.SetLag(0)
 		return false, nil
 	}
 	return true, err

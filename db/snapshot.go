@@ -56,12 +56,12 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 
 // Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction
 // as long as the revision stays the same. If the revision changes, fn runs a second time, in a
-// transaction. known is a revision already read for the same request, or model.NoRevision. If mayUseReplica is true,
-// fn runs on a replica, if one has every commit from before the call. If that fails, fn runs again on
-// the primary.
-func (s *Store) Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(context.Context, *Snapshot) error) error {
-	if mayUseReplica || s.replicas.ServesAll() {
-		if served, err := s.readReplica(ctx, fn); served {
+// transaction. known is a revision already read for the same request, or model.NoRevision. If replicas
+// allow it, fn runs on a replica that has every commit from before the call, or that is late. If that fails, fn runs
+// again on the primary.
+func (s *Store) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context, *Snapshot) error) error {
+	if replicas != model.NoReplica || s.replicas.ServesAll() {
+		if served, err := s.readReplica(ctx, replicas == model.LateReplica, fn); served {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Store) Read(ctx context.Context, known model.Revision, mayUseReplica bo
 func (s *Store) ReadBack(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
 	t := txOf(ctx)
 	if t == nil {
-		return s.Read(ctx, model.NoRevision, false, fn)
+		return s.Read(ctx, model.NoRevision, model.NoReplica, fn)
 	}
 	for attempt := 1; ; attempt++ {
 		snapshot := s.newSnapshot(t)
@@ -157,7 +157,7 @@ func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *S
 // ReadLong is like ReadTransaction, but reads from a replica if one has every commit from before the
 // call. fn may run twice.
 func (s *Store) ReadLong(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
-	if served, err := s.readReplica(ctx, fn); served {
+	if served, err := s.readReplica(ctx, false, fn); served {
 		return err
 	}
 	return s.ReadTransaction(ctx, fn)

@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 			"another error":                {[]reads{closed(0), closed(1), fails(mine)}, 1, mine},
 		} {
 			runs := 0
-			err := s.Read(t.Context(), model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+			err := s.Read(t.Context(), model.NoRevision, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 				now := must[model.Revision](t)(s.Revision(t.Context())).Catalogue
 				if runs++; snapshot.InTransaction() != (runs > 1) {
 					t.Errorf("%s: run %d in a transaction: %t", name, runs, snapshot.InTransaction())
@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		err := s.Read(ctx, model.NoRevision, false, func(_ context.Context, snapshot *db.Snapshot) error {
+		err := s.Read(ctx, model.NoRevision, model.NoReplica, func(_ context.Context, snapshot *db.Snapshot) error {
 			snapshot.RecordOpenRead(0)
 			snapshot.RecordOpenRead(0)
 			cancel()
@@ -112,7 +112,7 @@ func TestSnapshotRevision(t *testing.T) {
 				return nil
 			}}, 0, model.ErrSnapshotChanged},
 		} {
-			_ = s.Read(t.Context(), tt.known, false, func(ctx context.Context, snapshot *db.Snapshot) error {
+			_ = s.Read(t.Context(), tt.known, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 				for _, read := range tt.reads {
 					if err := read(ctx, snapshot); err != nil {
 						t.Error(err)

@@ -102,6 +102,10 @@ type Options struct {
 	ReplicaURLs        []string
 	ReadWithoutPrimary bool
 
+	// ReplicaMaxLag is the maximum age of the commits that a replica may lack when it serves a read that may be
+	// late. 0 means that it may lack none.
+	ReplicaMaxLag time.Duration
+
 	// Tests alone set these. The zero value means the constant or the default of package postgres.
 	migrations  fs.FS
 	maxPrepared int

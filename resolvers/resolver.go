@@ -33,11 +33,11 @@ func New(store *db.Store) *Resolver {
 }
 
 // Read calls fn with a context whose reads all see one revision. If the revision changes, fn runs a
-// second time. known is a revision already read for the same request, or NoRevision. mayUseReplica lets a replica
+// second time. known is a revision already read for the same request, or NoRevision. replicas says which ones may
 // serve the reads. Read returns the revision's number if one is known and fn reports that its response depends on the revision
 // alone. Otherwise it returns -1.
-func (r *Resolver) Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
-	err = r.store.Read(ctx, known, mayUseReplica, func(ctx context.Context, s *db.Snapshot) error {
+func (r *Resolver) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
+	err = r.store.Read(ctx, known, replicas, func(ctx context.Context, s *db.Snapshot) error {
 		cacheable, err := fn(r.with(ctx, s))
 		revision = -1
 		if err == nil && cacheable && known.IsKnown() {

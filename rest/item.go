@@ -208,7 +208,7 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 	}
 	impossible := impossibleVersion
 	var found *object
-	_, err := h.catalogue.Read(ctx, model.NoRevision, false, func(ctx context.Context) (_ bool, err error) {
+	_, err := h.catalogue.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context) (_ bool, err error) {
 		found, err = res.find(ctx, jsonFormat, id)
 		return false, err
 	})

@@ -215,14 +215,14 @@ type readTwice struct {
 	change func()
 }
 
-func (c readTwice) Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(context.Context) (bool, error)) (int64, error) {
-	_, _ = c.Resolver.Read(ctx, known, mayUseReplica, fn)
+func (c readTwice) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context) (bool, error)) (int64, error) {
+	_, _ = c.Resolver.Read(ctx, known, replicas, fn)
 	c.change()
 	at, err := c.Revision(ctx)
 	if err != nil {
 		return -1, err
 	}
-	return c.Resolver.Read(ctx, at, mayUseReplica, fn)
+	return c.Resolver.Read(ctx, at, replicas, fn)
 }
 
 // statusCounter counts how often a status is written.

@@ -106,8 +106,8 @@ type frozen struct{ *resolvers.Resolver }
 
 func (frozen) Revision(context.Context) (model.Revision, error) { return model.Revision{}, nil }
 
-func (f frozen) Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(context.Context) (bool, error)) (int64, error) {
-	revision, err := f.Resolver.Read(ctx, known, mayUseReplica, fn)
+func (f frozen) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context) (bool, error)) (int64, error) {
+	revision, err := f.Resolver.Read(ctx, known, replicas, fn)
 	return min(revision, 0), err
 }
 

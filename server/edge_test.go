@@ -291,7 +291,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 // endless reads until the time is over.
 type endless struct{ *resolvers.Resolver }
 
-func (endless) Read(ctx context.Context, _ model.Revision, _ bool, _ func(context.Context) (bool, error)) (int64, error) {
+func (endless) Read(ctx context.Context, _ model.Revision, _ model.Replicas, _ func(context.Context) (bool, error)) (int64, error) {
 	<-ctx.Done()
 	return -1, model.Errorf(model.Unavailable, "The database is away.")
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,13 +30,19 @@ const source = "X-Catalogue-Source"
 // serveReplicated is servertest.Serve with Shelves, a replica and a cache.
 func serveReplicated(t *testing.T) (c *servertest.Client, store *db.Store, primary, replica *dbtest.Cluster) {
 	t.Helper()
+	return serveReplicatedWith(t, db.Options{ReadWithoutPrimary: true})
+}
+
+func serveReplicatedWith(t *testing.T, options db.Options) (c *servertest.Client, store *db.Store, primary, replica *dbtest.Cluster) {
+	t.Helper()
 	primary = dbtest.Durable(t)
 	url := catalogtest.Migrate(t, primary.Database(t))
 	replica = primary.Replica(t)
 	c = servertest.Serve(t, url)
 	c.Shelves(t)
 	var err error
-	store, err = db.Open(t.Context(), url, db.Options{ReplicaURLs: []string{replica.On(t, url)}, ReadWithoutPrimary: true})
+	options.ReplicaURLs = []string{replica.On(t, url)}
+	store, err = db.Open(t.Context(), url, options)
 	servertest.Must(t, err)
 	t.Cleanup(func() { _ = store.Close() }) // the test kills the primary
 	c.Reconfigure(t, server.Config{
@@ -111,6 +118,97 @@ func TestSource(t *testing.T) {
 	}
 	primary.Start(t)
 	await(t, "primary", get("/api/books/1"))
+}
+
+// TestLateReplica asks a server that lets late replicas serve, while the replay of its replica is paused. Such a response
+// says its lag and is not cached. A client that may have written, or that wants no cache, gets all changes.
+func TestLateReplica(t *testing.T) {
+	t.Parallel()
+	c, _, _, replica := serveReplicatedWith(t, db.Options{ReplicaMaxLag: time.Hour})
+	heavyWith := func(alias string) string {
+		return servertest.ByGet(`{ ` + alias + `: book(id: 1) { name } ` + heavy[1:])
+	}
+	anonymous := func(target string, headers ...string) func() *httptest.ResponseRecorder {
+		return func() *httptest.ResponseRecorder {
+			return c.Do(http.MethodGet, target, "", append(headers, "Authorization:")...)
+		}
+	}
+	current := await(t, "replica", anonymous(heavyWith("first"))).Header().Get("ETag")
+	execute(t, program(t, replica.On(t, c.URL)), `SELECT pg_wal_replay_pause()`)
+	c.Get(t, `mutation { updateBook(input: {id: 1, patch: {name: "Roverandom"}}) { book { id } } }`, "")
+	for range 2 { // the second does not come from the cache either
+		w := anonymous(heavyWith("first"))()
+		lag, found := strings.CutPrefix(w.Header().Get(source), "replica; lag=")
+		if seconds, err := strconv.ParseFloat(lag, 64); !found || err != nil || seconds <= 0 {
+			t.Errorf("the source is %q", w.Header().Get(source))
+		}
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "Roverandom") || w.Header().Get("ETag") != current || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%d %v: %.200s", w.Code, w.Header(), w.Body)
+		}
+	}
+	for name, request := range map[string]func() *httptest.ResponseRecorder{
+		"with a token":    func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, heavyWith("token"), "") },
+		"with a cookie":   anonymous(heavyWith("cookie"), "Cookie: a=b"),
+		"without a cache": anonymous(heavyWith("cache"), "Cache-Control: no-cache"),
+		"of a book":       anonymous("/api/books/1"),
+		"of a whole list": anonymous("/api/books", "Accept: text/csv"),
+	} {
+		w := request()
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Roverandom") || strings.Contains(w.Header().Get(source), "replica") {
+			t.Errorf("%s: %d from %q: %.200s", name, w.Code, w.Header().Get(source), w.Body)
+		}
+	}
+	if w := anonymous(heavyWith("first"), "If-None-Match: "+current)(); w.Code != http.StatusOK {
+		t.Errorf("status %d for the old ETag", w.Code)
+	}
+}
+
+// TestLateReplicasDecline lets eight clients ask for expensive reads while the replica is late and the primary makes each
+// of them wait. The primary runs no more of them than their class has permits. The others get 503 with Retry-After, and
+// cheap reads are answered.
+func TestLateReplicasDecline(t *testing.T) {
+	t.Parallel()
+	const timeout, connections, permits, clients = 2 * time.Second, 4, 2, 8
+	c, store, _, replica := serveReplicatedWith(t, db.Options{})
+	c.Reconfigure(t, server.Config{Catalogue: resolvers.New(store), Connections: connections, Timeout: timeout})
+	execute(t, program(t, replica.On(t, c.URL)), `SELECT pg_wal_replay_pause()`)
+	c.Get(t, `mutation { updateBook(input: {id: 1, patch: {name: "Roverandom"}}) { book { id } } }`, "")
+	primary := program(t, c.URL)
+	lock, err := primary.BeginTx(t.Context(), nil)
+	servertest.Must(t, err)
+	defer func() { _ = lock.Rollback() }()
+	execute(t, lock, `LOCK TABLE books`)
+	answers := make(chan *httptest.ResponseRecorder, clients)
+	for i := range clients {
+		token := "Authorization: Bearer " + servertest.TokenOf(t, strconv.Itoa(i))
+		go func() { answers <- c.Do(http.MethodGet, servertest.ByGet(heavy), "", token) }()
+	}
+	const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%books%' AND datname = current_database()`
+	awaitRow(t, primary, waiting)
+	if w := c.Do(http.MethodGet, servertest.ByGet(`{ genre(id: 1) { name } }`), ""); w.Code != http.StatusOK {
+		t.Errorf("a cheap read: %d %s", w.Code, w.Body)
+	}
+	refused := 0
+	for left := clients; left > 0; {
+		var n int
+		servertest.Must(t, primary.QueryRowContext(t.Context(), `SELECT count(*) `+waiting).Scan(&n))
+		if n > permits {
+			t.Fatalf("%d reads run on the primary", n)
+		}
+		select {
+		case w := <-answers:
+			left--
+			if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "1" {
+				refused++
+			} else if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "UNAVAILABLE") { // it ran until its deadline
+				t.Errorf("%d %v: %s", w.Code, w.Header(), w.Body)
+			}
+		default:
+		}
+	}
+	if refused == 0 {
+		t.Error("no request was refused")
+	}
 }
 
 // TestWholeListOfReplica reads a long list from a replica, and without a primary.

@@ -412,7 +412,7 @@ func (unavailable) Revision(context.Context) (model.Revision, error) {
 	return model.Revision{}, errAway
 }
 
-func (unavailable) Read(context.Context, model.Revision, bool, func(context.Context) (bool, error)) (int64, error) {
+func (unavailable) Read(context.Context, model.Revision, model.Replicas, func(context.Context) (bool, error)) (int64, error) {
 	return -1, errAway
 }
 

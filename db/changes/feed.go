@@ -27,7 +27,8 @@ type Feed struct {
 	log    *Log
 	config Config
 	start  sync.Once
-	wake   chan struct{} // has a value after a write of this process or a tick of another
+	wake   chan struct{} // has a value after a write of this process
+	ticked chan struct{} // has a value after a tick of any process
 
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
@@ -64,15 +65,17 @@ type Config struct {
 
 // NewFeed returns the feed of a log. Start starts it.
 func NewFeed(log *Log, config Config) *Feed {
-	return &Feed{log: log, config: config, wake: make(chan struct{}, 1), subscribers: map[*subscriber]struct{}{}}
+	return &Feed{log: log, config: config, wake: make(chan struct{}, 1), ticked: make(chan struct{}, 1), subscribers: map[*subscriber]struct{}{}}
 }
 
 var errSlow = model.Errorf(model.Unavailable, "The changes came faster than the connection took them. Resume from your last position.")
 
 // Changed tells the feed about a change.
-func (f *Feed) Changed() {
+func (f *Feed) Changed() { signal(f.wake) }
+
+func signal(c chan<- struct{}) {
 	select {
-	case f.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -82,37 +85,53 @@ func (f *Feed) Start() {
 	f.start.Do(func() {
 		f.config.Background(f.run)
 		if f.config.Listen != nil {
-			f.config.Background(func(ctx context.Context) { f.config.Listen(ctx, Channel, f.Changed) })
+			f.config.Background(func(ctx context.Context) { f.config.Listen(ctx, Channel, func() { signal(f.ticked) }) })
 		}
 	})
 }
 
-// run makes ticks and distributes changes until ctx ends.
+// run makes ticks and distributes changes until ctx ends. A tick of another process is only read: the process that
+// made it, or one that has made a change, looks for later changes, so that many processes do not look for the same ones.
 func (f *Feed) run(ctx context.Context) {
 	defer f.cutAll(fault.Unavailable(context.Canceled))
-	for ctx.Err() == nil {
-		err := task.Run(ctx, func() error { return f.once(ctx) })
+	for look := true; ctx.Err() == nil; {
+		lacks := false
+		err := task.Run(ctx, func() (err error) { lacks, err = f.once(ctx, look); return err })
 		f.caughtUp(err)
 		if err != nil && ctx.Err() == nil {
 			f.config.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)
-			pause(ctx, retryInterval, nil)
+			pause(ctx, retryInterval)
 		}
 		interval := pollInterval
 		if f.followed() {
 			interval = tickInterval
 		}
-		pause(ctx, interval, nil)
-		pause(ctx, pollInterval, f.wake)
+		pause(ctx, interval)
+		look = lacks || err != nil || f.wait(ctx)
 	}
 }
 
-// pause waits for a time, a value of wake or the end of ctx.
-func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+// wait waits for a change of this process, for a tick of any process, for pollInterval or for the end of ctx. It returns
+// false after a tick, because the process that made it looks again soon.
+func (f *Feed) wait(ctx context.Context) bool {
+	timer := time.NewTimer(pollInterval)
+	defer timer.Stop()
+	select {
+	case <-f.ticked:
+		return false
+	case <-f.wake:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return true
+}
+
+// pause waits for a time or the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-wake:
 	case <-ctx.Done():
 	}
 }
@@ -123,31 +142,42 @@ func (f *Feed) followed() bool {
 	return len(f.subscribers) > 0
 }
 
-// once makes a tick if there are changes, and distributes what is new.
-func (f *Feed) once(ctx context.Context) error {
-	if err := f.log.TickForPage(ctx); err != nil {
-		return err
+// once distributes what is new. If look is true, it makes a tick before if there are changes. lacks means that it may lack
+// changes.
+func (f *Feed) once(ctx context.Context, look bool) (lacks bool, err error) {
+	if look {
+		newest := Position{}
+		if newest, lacks, err = f.log.look(ctx); err != nil || f.has(newest) {
+			return lacks, err
+		}
 	}
 	for {
 		f.mu.Lock()
 		after, followed := f.at, len(f.subscribers) > 0
 		f.mu.Unlock()
 		if !followed {
-			return nil
+			return lacks, nil
 		}
 		page, _, err := f.log.read(ctx, Filter{types: model.CatalogueTypes}, &after, readRows)
 		if model.IsCode(err, model.PositionGone) {
 			f.cutAll(err)
-			return nil
+			return lacks, nil
 		}
 		if err != nil {
-			return err
+			return lacks, err
 		}
 		f.distribute(page)
 		if !page.more {
-			return nil
+			return lacks, nil
 		}
 	}
+}
+
+// has reports whether the feed has distributed all changes before a position.
+func (f *Feed) has(newest Position) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.at == newest
 }
 
 // distribute queues a page for all subscribers and cuts those whose queue is full.

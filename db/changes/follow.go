@@ -100,7 +100,7 @@ func (f *Feed) Follow(ctx context.Context, args model.ChangeArgs, admit Admit, f
 			}
 			page, err := f.filterPage(ctx, shared, by, admit)
 			for model.IsCode(err, model.Unavailable) && ctx.Err() == nil && f.config.Life.Err() == nil { // as the feed waits
-				pause(ctx, retryInterval, nil)
+				pause(ctx, retryInterval)
 				page, err = f.filterPage(ctx, shared, by, admit)
 			}
 			if err != nil {

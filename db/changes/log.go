@@ -30,8 +30,8 @@ type DB interface {
 
 // Snapshot reads one state of the database.
 type Snapshot interface {
-	// Select reads rows. A statement that is planned for its own arguments is not prepared.
-	Select(ctx context.Context, into any, prepared bool, text string, args ...any) error
+	// Select reads rows.
+	Select(ctx context.Context, into any, text string, args ...any) error
 	// SetRows sets the rows of changes, by their ids, to the current rows.
 	SetRows(ctx context.Context, typ model.CatalogueType, changes map[model.ID]*model.Change) error
 }
@@ -129,7 +129,7 @@ func (l *Log) find(ctx context.Context, s Snapshot, b *query.Builder, from strin
 FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, c.old, ` + matches + ` AS matches
 FROM (SELECT f.*, (SELECT n.seq FROM changes n WHERE n.row_id = f.row_id AND n.type = f.type AND n.seq > f.seq AND f.operation IN ('c', 'u') ORDER BY n.seq LIMIT 1) AS next FROM (` + from + `) f) c) q
 ORDER BY q.tick, q.seq`
-	err = s.Select(ctx, &all, false, text, b.Args...)
+	err = s.Select(ctx, &all, text, b.Args...)
 	return all, err
 }
 

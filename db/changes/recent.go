@@ -58,7 +58,7 @@ func (l *Log) selectRecent(ctx context.Context, s Snapshot, args *model.RecentAr
 	if before != nil {
 		end = *before
 		var kept []bool
-		if err := s.Select(ctx, &kept, true, `SELECT `+KeptSQL(l.Dialect), before.Tick); err != nil {
+		if err := s.Select(ctx, &kept, `SELECT `+KeptSQL(l.Dialect), before.Tick); err != nil {
 			return nil, err
 		}
 		if len(kept) == 0 || !kept[0] {
@@ -106,7 +106,7 @@ func (l *Log) positionOf(c brief) Position { return l.position(found{Tick: c.Tic
 // true if the log may have older ones.
 func (l *Log) readBefore(ctx context.Context, s Snapshot, end Position, limit int) (rows []brief, begin Position, more bool, err error) {
 	if !l.Dialect.HasTicks {
-		err = s.Select(ctx, &rows, true, `SELECT seq AS tick, seq, row_id, type, operation, coalesce(actor, '') AS actor, at FROM changes
+		err = s.Select(ctx, &rows, `SELECT seq AS tick, seq, row_id, type, operation, coalesce(actor, '') AS actor, at FROM changes
 WHERE seq > (SELECT start FROM feed) AND seq <= min((SELECT ticked FROM feed), $1) ORDER BY seq DESC LIMIT $2`, end.Tick-1, limit)
 		if err != nil || len(rows) == 0 {
 			return nil, end, false, err
@@ -114,7 +114,7 @@ WHERE seq > (SELECT start FROM feed) AND seq <= min((SELECT ticked FROM feed), $
 		return rows, l.positionOf(rows[len(rows)-1]), len(rows) == limit, nil
 	}
 	var ids []int64
-	if err := s.Select(ctx, &ids, true, `SELECT id FROM ticks WHERE id <= $1 ORDER BY id DESC LIMIT $2`, end.Tick, windowTicks+2); err != nil {
+	if err := s.Select(ctx, &ids, `SELECT id FROM ticks WHERE id <= $1 ORDER BY id DESC LIMIT $2`, end.Tick, windowTicks+2); err != nil {
 		return nil, end, false, err
 	}
 	if len(ids) < 2 { // the changes of the oldest tick are not kept
@@ -124,7 +124,7 @@ WHERE seq > (SELECT start FROM feed) AND seq <= min((SELECT ticked FROM feed), $
 		ids = ids[:windowTicks+1]
 	}
 	oldest := ids[len(ids)-1]
-	err = s.Select(ctx, &rows, true, beforeSQL, oldest, ids[0], end.Tick, end.last(), limit)
+	err = s.Select(ctx, &rows, beforeSQL, oldest, ids[0], end.Tick, end.last(), limit)
 	switch {
 	case err != nil:
 		return nil, end, false, err

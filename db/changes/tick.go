@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"library-catalogue/db/dialect"
@@ -19,21 +20,21 @@ const Channel = "catalogue_ticks"
 
 // tickState compares the newest tick with the catalogue.
 type tickState struct {
-	Moved   bool // there are changes since the tick
-	Foreign bool // the log comes from another server, whose transactions had higher numbers
+	Newest  int64 // id of the newest tick
+	Moved   bool  // there are changes since the tick
+	Foreign bool  // the log comes from another server, whose transactions had higher numbers
+	Recent  bool  // the tick was made within tickInterval
 }
 
-const tickStateSQL = `SELECT coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign
+const tickStateSQL = `SELECT coalesce(t.id, 0) AS newest, coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign,
+coalesce(t.age BETWEEN interval '0' AND interval '50 ms', false) AS recent
 FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN
-(SELECT revision, pg_snapshot_xmax(snapshot) > now.xmax OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
+(SELECT id, revision, clock_timestamp() - at AS age, pg_snapshot_xmax(snapshot) > now.xmax OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
 FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER BY id DESC LIMIT 1) t ON true`
 
 // Tick divides the changes if there are any since the newest tick, and gives them their time. Reads
-// that begin after it see no change without a time from before the call. The transaction takes the lock
-// before the statement that takes the snapshot, so that each tick sees all that the one before it
-// sees. In a higher isolation level, which may be the role's default, the lock's statement would take
-// the snapshot already. Only this transaction notifies, because NOTIFY makes commits of the whole
-// server wait for each other.
+// that begin after it see no change without a time from before the call. It waits for another process that
+// makes a tick, because that one may see less.
 func (l *Log) Tick(ctx context.Context) error {
 	if !l.Dialect.HasTicks {
 		return l.timeChanges(ctx)
@@ -43,22 +44,60 @@ func (l *Log) Tick(ctx context.Context) error {
 	if err != nil || !state.Moved && !state.Foreign {
 		return err
 	}
+	return l.makeTick(ctx, lockTicksSQL, state.Foreign)
+}
+
+// look is Tick for a feed: it makes no tick within tickInterval of the newest one, and none while another process makes
+// one. It returns the newest position that it knows. lacks means that there were changes after that position, so
+// that the feed must look again soon.
+func (l *Log) look(ctx context.Context) (newest Position, lacks bool, err error) {
+	if !l.Dialect.HasTicks {
+		if err := l.TickForPage(ctx); err != nil {
+			return newest, false, err
+		}
+		newest, err = l.Newest(ctx)
+		return newest, false, err
+	}
+	var state tickState
+	err = l.DB.Get(ctx, &state, tickStateSQL)
+	newest, lacks = Position{Tick: state.Newest}, state.Moved || state.Foreign
+	if err != nil || !lacks || state.Recent && !state.Foreign {
+		return newest, lacks, err
+	}
+	if err := l.ifWritable(l.makeTick(ctx, tryLockTicksSQL, state.Foreign)); err != nil || l.RefusesTicks() {
+		return newest, false, err
+	}
+	newest, err = l.Newest(ctx)
+	return newest, true, err
+}
+
+// makeTick makes a tick in a transaction, unless lock returns false or another process was faster. The lock is
+// taken before the statement that takes the snapshot, so that each tick sees all that the one before it sees. In a
+// higher isolation level, which may be the role's default, the lock's statement would take the snapshot already.
+// Only this transaction notifies, because NOTIFY makes commits of the whole server wait for each other.
+func (l *Log) makeTick(ctx context.Context, lock string, foreign bool) error {
 	return l.DB.Write(ctx, func(ctx context.Context) error {
-		if _, err := l.DB.Exec(ctx, lockTicksSQL, tickLock); err != nil {
+		var locked []bool
+		if err := l.DB.Select(ctx, &locked, lock, tickLock); err != nil || !slices.Contains(locked, true) {
 			return err
 		}
-		if state.Foreign {
+		if foreign {
 			if err := l.restart(ctx); err != nil {
 				return err
 			}
 		}
-		_, err := l.DB.Exec(ctx, makeTickSQL, Channel, state.Foreign)
+		_, err := l.DB.Exec(ctx, makeTickSQL, Channel, foreign)
 		return err
 	})
 }
 
-// lockTicksSQL locks the ticks. A server that stops in the middle holds the lock for 10 s at most.
-const lockTicksSQL = `SELECT pg_advisory_xact_lock($1) FROM set_config('idle_in_transaction_session_timeout', '10s', true)`
+// lockTicksSQL locks the ticks, and tryLockTicksSQL does if no other process has locked them. A server that stops in
+// the middle holds the lock for 10 s at most.
+const (
+	lockTicksSQL    = `SELECT pg_advisory_xact_lock($1) IS NOT NULL` + boundLockSQL
+	tryLockTicksSQL = `SELECT pg_try_advisory_xact_lock($1)` + boundLockSQL
+	boundLockSQL    = ` FROM set_config('idle_in_transaction_session_timeout', '10s', true)`
+)
 
 // makeTickSQL makes a tick unless another process was faster. After a reset of the log it lets the
 // next tick follow at once, because this one does not see the reset.
@@ -182,7 +221,11 @@ func (l *Log) TickForPage(ctx context.Context) error {
 
 // TickIfWritable is Tick, but does nothing on a database that refuses writes.
 func (l *Log) TickIfWritable(ctx context.Context) error {
-	err := l.Tick(ctx)
+	return l.ifWritable(l.Tick(ctx))
+}
+
+// ifWritable returns the error of a tick, but nil from a database that refuses writes.
+func (l *Log) ifWritable(err error) error {
 	if l.refusesTicks.Store(fault.Of(err) == fault.ReadOnly); l.refusesTicks.Load() {
 		return nil
 	}

@@ -31,7 +31,7 @@ func (l *Log) readWindow(ctx context.Context, s Snapshot, after *Position) (w wi
 		text = `(SELECT id FROM ticks WHERE id < $2 ORDER BY id DESC LIMIT 1) UNION ALL (SELECT id FROM ticks WHERE id >= $2 ORDER BY id LIMIT $1)`
 		args = append(args, after.Tick)
 	}
-	err = s.Select(ctx, &ids, true, text, args...)
+	err = s.Select(ctx, &ids, text, args...)
 	if err != nil {
 		return w, err
 	}
@@ -69,7 +69,7 @@ func (l *Log) readSeqWindow(ctx context.Context, s Snapshot, after *Position) (w
 	if after != nil {
 		tick = after.Tick
 	}
-	err = s.Select(ctx, &found, true, `SELECT start, max(start, ticked) AS last,
+	err = s.Select(ctx, &found, `SELECT start, max(start, ticked) AS last,
 start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS known FROM feed`, tick)
 	if err != nil {
 		return w, err

@@ -51,6 +51,7 @@ func (set *Set) probePrimary(ctx context.Context) error {
 		p, err := set.probe(ctx, set.Primary)
 		if err == nil {
 			set.primary.Store(&p)
+			set.history.add(&p, set.MaxLag)
 		}
 		if away := err != nil; set.away.Swap(away) != away && set.WithoutPrimary {
 			set.Logger.Warn("primary", "away", away, "error", err)

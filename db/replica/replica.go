@@ -34,6 +34,7 @@ type Set struct {
 	all        []*replica
 	away       atomic.Bool // the last probe of the primary failed
 	primary    atomic.Pointer[probed]
+	history    history
 	passedOver atomic.Int64 // expensive reads that the primary served
 }
 
@@ -64,7 +65,8 @@ const (
 // Config configures a Set.
 type Config struct {
 	URLs           []string
-	WithoutPrimary bool // serve all reads while there is no primary
+	WithoutPrimary bool          // serve all reads while there is no primary
+	MaxLag         time.Duration // maximum age of the commits that a late replica lacks; 0: none serves
 
 	Open     func(*postgres.Connector) *sql.DB     // opens the pool of a replica
 	Vector   func(context.Context) (Vector, error) // reads the vector of the primary, after the call has begun
@@ -115,17 +117,17 @@ func (set *Set) Pools() map[string]*sql.DB {
 func (set *Set) ServesAll() bool { return set != nil && set.WithoutPrimary && set.away.Load() }
 
 // Begin begins a transaction on a replica that has every commit from before the call. It returns nil if
-// none has in time. While there is no primary, the replica may lack commits, if that is allowed. The
-// caller must call End.
-func (set *Set) Begin(ctx context.Context) *Tx {
-	t := set.find(ctx)
+// none has in time. If mayLag is true, the replica may lack commits that are younger than MaxLag. While there is no
+// primary, it may lack any, if that is allowed. The caller must call End.
+func (set *Set) Begin(ctx context.Context, mayLag bool) *Tx {
+	t := set.find(ctx, mayLag)
 	if t == nil {
 		set.passedOver.Add(1)
 	}
 	return t
 }
 
-func (set *Set) find(ctx context.Context) *Tx {
+func (set *Set) find(ctx context.Context, mayLag bool) *Tx {
 	if set.ServesAll() {
 		for _, r := range set.mostAdvanced() {
 			if t := set.begin(ctx, r); t != nil {
@@ -150,6 +152,10 @@ func (set *Set) find(ctx context.Context) *Tx {
 			switch {
 			case t == nil:
 			case !t.vector.covers(least):
+				if mayLag && set.mayServe(t, least) {
+					r.isLate.Store(true)
+					return t
+				}
 				t.close()
 				if attempt > 0 {
 					r.isLate.Store(true)
@@ -193,6 +199,17 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// mayServe reports whether a replica that lacks commits of least, the primary's vector, lacks only those within
+// MaxLag, and sets its Lag. It refuses one with a commit that the primary does not show yet.
+func (set *Set) mayServe(t *Tx, least Vector) bool {
+	if !least.covers(t.vector) {
+		return false
+	}
+	since, found := set.history.newest(t.vector)
+	t.Lag = time.Since(since)
+	return found && t.Lag <= set.MaxLag
+}
+
 // leastUsed returns the replicas that are not passed over, the least used first and late ones last.
 func (set *Set) leastUsed() (usable []*replica) {
 	for _, r := range set.all {
@@ -202,7 +219,7 @@ func (set *Set) leastUsed() (usable []*replica) {
 	}
 	order := func(r *replica) int {
 		if r.isLate.Load() {
-			return math.MaxInt
+			return math.MaxInt32 + r.pool.Stats().InUse
 		}
 		return r.pool.Stats().InUse
 	}
@@ -227,6 +244,7 @@ type Tx struct {
 	Context  context.Context // ends with the cause ErrSnapshotChanged if the replica fails
 	Revision model.Revision  // of the snapshot
 	MayLack  bool            // there is no primary to compare the snapshot with
+	Lag      time.Duration   // no commit that is older is missing; 0: none from before the read is
 
 	set     *Set
 	replica *replica

@@ -3,6 +3,9 @@ package replica
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"sync"
+	"time"
 
 	"library-catalogue/graph/model"
 )
@@ -46,4 +49,32 @@ func ReadVector(ctx context.Context, query func(ctx context.Context, text string
 		at.Reference += reference
 	}
 	return v, at, rows.Err()
+}
+
+// history is the primary's vectors of the last probes, the oldest first. It is safe for concurrent use.
+type history struct {
+	mu     sync.Mutex
+	probes []*probed
+}
+
+// add adds a probe of the primary and removes those that are older than age.
+func (h *history) add(p *probed, age time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.probes = append(h.probes, p)
+	for p.at.Sub(h.probes[0].at) > age {
+		h.probes = h.probes[1:]
+	}
+}
+
+// newest returns the time of the newest probe whose commits a snapshot with the vector v has: it lacks none from before.
+func (h *history) newest(v Vector) (at time.Time, found bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range slices.Backward(h.probes) {
+		if v.covers(p.vector) {
+			return p.at, true
+		}
+	}
+	return at, false
 }

@@ -19,6 +19,7 @@ type Record struct {
 
 	replica        bool
 	withoutPrimary bool
+	lag            time.Duration
 }
 
 // Statement is an executed SQL statement.
@@ -84,6 +85,20 @@ func (r *Record) SetReplica(replica, withoutPrimary bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.replica, r.withoutPrimary = replica, withoutPrimary
+}
+
+// SetLag records that the reads may lack commits that are younger than lag, or none if it is 0.
+func (r *Record) SetLag(lag time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lag = lag
+}
+
+// Lag returns the value of SetLag.
+func (r *Record) Lag() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lag
 }
 
 // Replica reports whether a replica has served the reads.

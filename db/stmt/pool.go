@@ -64,8 +64,9 @@ type Pool struct {
 	max        int                              // prepared statements
 	background func(func(context.Context)) bool // runs a function in a goroutine
 
-	mu       sync.RWMutex
-	prepared map[string]*sql.Stmt
+	mu        sync.RWMutex
+	prepared  map[string]*sql.Stmt
+	preparing map[string]bool // by PrepareSoon
 }
 
 // Max is the default maximum number of prepared statements. Beyond it all are dropped, and those in
@@ -77,7 +78,7 @@ const closeAfter = 5 * time.Second
 
 // NewPool returns a pool of at most max prepared statements.
 func NewPool(db *sqlx.DB, max int, background func(func(context.Context)) bool) *Pool {
-	return &Pool{DB: db, max: max, background: background, prepared: map[string]*sql.Stmt{}}
+	return &Pool{DB: db, max: max, background: background, prepared: map[string]*sql.Stmt{}, preparing: map[string]bool{}}
 }
 
 // Prepared returns the number of prepared statements.
@@ -133,6 +134,25 @@ func (p *Pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	}
 	p.prepared[text] = stmt
 	return stmt, nil
+}
+
+// PrepareSoon prepares a text in the background, so that later transactions find it prepared. A text that cannot be
+// prepared has its error when it runs.
+func (p *Pool) PrepareSoon(text string) {
+	if p.cached(text) != nil || p.Unprepared.Load() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.preparing[text] {
+		return
+	}
+	p.preparing[text] = p.background(func(ctx context.Context) {
+		_, _ = p.statement(ctx, text)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.preparing, text)
+	})
 }
 
 // Statement implements Handle.

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/httpcond"
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/edge/respcache"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 )
@@ -28,9 +30,9 @@ type Catalogue interface {
 	// Revision returns the current revision.
 	Revision(context.Context) (model.Revision, error)
 	// Read calls fn with a context in which all reads are of one revision. fn may run twice. known is a revision
-	// that the request has read before, or NoRevision. mayUseReplica lets a replica serve the reads. If there is one
+	// that the request has read before, or NoRevision. replicas says which ones may serve the reads. If known is one
 	// and fn returns true, Read returns the revision of the reads, else -1.
-	Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
+	Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a write, which can read its own changes.
 	WithSnapshot(context.Context) context.Context
 }
@@ -126,7 +128,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		var stop context.CancelFunc
 		ctx, stop = admission.LimitRead(ctx, operation.Price)
 		defer stop()
-		revision, err = p.Catalogue.Read(ctx, known, admission.ClassOf(operation.Price) != admission.Light, operation.Read)
+		revision, err = p.Catalogue.Read(ctx, known, replicasFor(r, operation.Price), operation.Read)
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}
@@ -138,18 +140,37 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 	}
 	release() // before a slow client reads the response
 	if err == nil && revision >= 0 {
-		entry.Keep(revision)
+		caching := noCache
+		if telemetry.IsLate(ctx) {
+			caching = noStore
+		} else {
+			entry.Keep(revision)
+		}
 		if operation.Tag != nil {
 			w.Header().Set("ETag", operation.Tag(revision))
-			w.Header()["Cache-Control"] = noCache
+			w.Header()["Cache-Control"] = caching
 		}
 	}
 	operation.Answer(w)
 	return nil
 }
 
-// noCache lets a client store a response that it must revalidate before each use.
-var noCache = []string{"no-cache"}
+// replicasFor returns the replicas that may serve a read. Its client may have written if it has a token or a cookie,
+// and asks for all changes by Cache-Control: no-cache, so a late replica serves neither.
+func replicasFor(r *http.Request, price cost.Estimate) model.Replicas {
+	switch {
+	case admission.ClassOf(price) == admission.Light:
+		return model.NoReplica
+	case r.Header["Authorization"] != nil, r.Header["Cookie"] != nil, strings.Contains(r.Header.Get("Cache-Control"), "no-cache"):
+		return model.FreshReplica
+	}
+	return model.LateReplica
+}
+
+var (
+	noCache = []string{"no-cache"} // a client that stores the response revalidates it before each use
+	noStore = []string{"no-store"}
+)
 
 // ended returns the cause of a canceled context if it is a model.Error, else err.
 func ended(ctx context.Context, err error) error {

@@ -29,8 +29,8 @@ type moving struct {
 
 func (m moving) Query() graph.QueryResolver { return movingQuery{m.Resolver.Query(), m} }
 
-func (m moving) Read(ctx context.Context, known model.Revision, mayUseReplica bool, fn func(context.Context) (bool, error)) (int64, error) {
-	return m.Resolver.Read(ctx, known, mayUseReplica, func(ctx context.Context) (bool, error) {
+func (m moving) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context) (bool, error)) (int64, error) {
+	return m.Resolver.Read(ctx, known, replicas, func(ctx context.Context) (bool, error) {
 		m.runs.Add(1)
 		return fn(ctx)
 	})
@@ -144,7 +144,7 @@ func TestNoSnapshot(t *testing.T) {
 
 type noSnapshot struct{ servertest.Failing }
 
-func (n noSnapshot) Read(ctx context.Context, _ model.Revision, _ bool, fn func(context.Context) (bool, error)) (int64, error) {
+func (n noSnapshot) Read(ctx context.Context, _ model.Revision, _ model.Replicas, fn func(context.Context) (bool, error)) (int64, error) {
 	if _, err := fn(n.WithSnapshot(ctx)); !errors.Is(err, model.ErrSnapshotChanged) {
 		return -1, err
 	}

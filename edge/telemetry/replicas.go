@@ -11,6 +11,9 @@ import (
 // WithoutPrimary reports whether the response to a request may lack recent changes, because there is no primary.
 func WithoutPrimary(ctx context.Context) bool { return stats.Of(ctx).WithoutPrimary() }
 
+// IsLate reports whether the response to a request may lack recent changes, because a late replica served it.
+func IsLate(ctx context.Context) bool { return stats.Of(ctx).Lag() > 0 }
+
 // replicasCollector exports the state of the replicas.
 type replicasCollector func() *stats.Replicas
 

@@ -3,9 +3,11 @@ package telemetry
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"time"
 
 	"library-catalogue/db/stats"
 )
@@ -56,12 +58,20 @@ func (w *recorder) WriteHeader(status int) {
 		case w.request.Cached.Load():
 			w.Header().Set(sourceHeader, "cache")
 		case w.statements.Replica():
-			w.Header().Set(sourceHeader, "replica")
+			w.Header().Set(sourceHeader, "replica"+lagParameter(w.statements.Lag()))
 		case w.statements.Statements() > 0:
 			w.Header().Set(sourceHeader, "primary")
 		}
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// lagParameter returns the parameter for reads that may lack commits younger than lag, in seconds, rounded up.
+func lagParameter(lag time.Duration) string {
+	if lag == 0 {
+		return ""
+	}
+	return "; lag=" + strconv.FormatFloat(math.Ceil(lag.Seconds()*1000)/1000, 'f', 3, 64)
 }
 
 // appendTiming appends the value of the Server-Timing header (www.w3.org/TR/server-timing).

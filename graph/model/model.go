@@ -16,6 +16,16 @@ var NoRevision = Revision{Catalogue: -1, Reference: -1}
 // IsKnown reports whether r is a revision.
 func (r Revision) IsKnown() bool { return r != NoRevision }
 
+// Replicas says which replicas may serve a read.
+type Replicas int
+
+// The kinds of Replicas. The primary serves the read if none of them can.
+const (
+	NoReplica    Replicas = iota
+	FreshReplica          // one with every commit from before the read
+	LateReplica           // also one that lacks recent commits, within the operator's bound
+)
+
 // Check is the result of a health check. The terms are those of the Internet-Draft "Health Check
 // Response Format for HTTP APIs" (draft-inadarei-api-health-check-06).
 type Check struct {

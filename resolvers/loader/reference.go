@@ -78,6 +78,9 @@ func (c *Cache) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.at(now.Reference) != nil {
+		return nil // a late replica has an older revision
+	}
 	if c.lastMiss != now.Reference {
 		c.lastMiss = now.Reference
 		return nil

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -28,7 +29,8 @@ const (
 	maxCacheMB = 1 << 20 // more than a machine has
 	maxSpoolMB = 1 << 30 // more than a disk has
 
-	maxChangesDays = 36_500 // a hundred years
+	maxChangesDays = 36_500      // a hundred years
+	maxReplicaLag  = time.Minute // the vectors of so many probes are kept
 	maxRate        = 1_000_000
 )
 
@@ -47,9 +49,10 @@ type Command struct {
 
 	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Maximum connections to the database. The number of concurrent operations depends on it (default: 16; for SQLite 4 for each processor)."`
 
-	ChangesDays        int    `env:"CATALOGUE_CHANGES_DAYS" default:"90" placeholder:"DAYS" help:"Days to keep the log of changes, for the feed and the history; 0 keeps it for ever (default: ${default})."`
-	ReplicaURL         string `env:"CATALOGUE_REPLICA_URL" placeholder:"URLS" help:"URLs of PostgreSQL standbys, separated by spaces. They serve medium and heavy reads while they have all changes (default: none)."`
-	ReadWithoutPrimary bool   `env:"CATALOGUE_READ_WITHOUT_PRIMARY" help:"Let replicas serve all reads while the primary does not answer. Recent changes may be missing."`
+	ChangesDays        int           `env:"CATALOGUE_CHANGES_DAYS" default:"90" placeholder:"DAYS" help:"Days to keep the log of changes, for the feed and the history; 0 keeps it for ever (default: ${default})."`
+	ReplicaURL         string        `env:"CATALOGUE_REPLICA_URL" placeholder:"URLS" help:"URLs of PostgreSQL standbys, separated by spaces. They serve medium and heavy reads while they have all changes (default: none)."`
+	ReplicaMaxLag      time.Duration `env:"CATALOGUE_REPLICA_MAX_LAG" placeholder:"DURATION" help:"Let replicas serve lists and searches that lack changes of this time, like 2s, to clients without a token or a cookie (default: none)."`
+	ReadWithoutPrimary bool          `env:"CATALOGUE_READ_WITHOUT_PRIMARY" help:"Let replicas serve all reads while the primary does not answer. Recent changes may be missing."`
 
 	PlaygroundCDN bool `negatable:"" env:"CATALOGUE_PLAYGROUND_CDN" default:"true" help:"Let browsers load GraphiQL for /playground from cdn.jsdelivr.net if it is not built in; otherwise a plain form is shown (default: ${default})."`
 
@@ -91,6 +94,7 @@ func (c *Command) checkRanges() error {
 		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxSpoolMB, fmt.Sprintf("from 1 to %d", maxSpoolMB), c.ImportMB},
 		{"database-connections", c.DatabaseConnections == 0 || c.DatabaseConnections >= db.MinConnections, fmt.Sprintf("at least %d", db.MinConnections), c.DatabaseConnections},
 		{"changes-days", c.ChangesDays >= 0 && c.ChangesDays <= maxChangesDays, fmt.Sprintf("from 0 to %d", maxChangesDays), c.ChangesDays},
+		{"replica-max-lag", c.ReplicaMaxLag >= 0 && c.ReplicaMaxLag <= maxReplicaLag, "from 0s to " + maxReplicaLag.String(), c.ReplicaMaxLag},
 		{"slow-query", c.SlowQuery >= 0, "at least 0s", c.SlowQuery},
 		{"drain-wait", *c.DrainWait >= 0, "at least 0s", *c.DrainWait},
 		{"max-connections", c.MaxConnections >= 1, "at least 1", c.MaxConnections},
@@ -103,6 +107,9 @@ func (c *Command) checkRanges() error {
 		if !n.valid {
 			return fmt.Errorf("--%s or CATALOGUE_%s must be %s, and is %v", n.flag, strings.ToUpper(strings.ReplaceAll(n.flag, "-", "_")), n.rule, n.value)
 		}
+	}
+	if c.ReplicaMaxLag > 0 && c.OpenDelete {
+		return errors.New("--replica-max-lag or CATALOGUE_REPLICA_MAX_LAG needs writes to have a token: remove --open-delete or CATALOGUE_OPEN_DELETE")
 	}
 	return nil
 }
@@ -141,7 +148,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return err
 	}
 	store, err := db.New(ctx, c.URL(), db.Options{
-		Logger: log, MaxConns: c.DatabaseConnections, ReplicaURLs: strings.Fields(c.ReplicaURL), ReadWithoutPrimary: c.ReadWithoutPrimary,
+		Logger: log, MaxConns: c.DatabaseConnections, ReplicaURLs: strings.Fields(c.ReplicaURL), ReadWithoutPrimary: c.ReadWithoutPrimary, ReplicaMaxLag: c.ReplicaMaxLag,
 	})
 	if err != nil {
 		return err
