@@ -245,7 +245,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 
 func (s *Store) newPool(conns *sqlx.DB) *stmt.Pool {
 	pool := stmt.NewPool(conns, s.options.maxPrepared, s.Background)
-	pool.Unprepared.Store(s.pooled())
+	pool.Unprepared.Store(s.connector != nil && !s.connector.Prepares)
 	return pool
 }
 
