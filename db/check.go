@@ -106,9 +106,9 @@ func (s *Store) detectPooler(ctx context.Context) {
 }
 
 // comparePool records that the sessions of two open connections share a process, which happens only
-// behind a pooler.
+// behind a pooler. A URL with pooler=prepared says that this pooler keeps prepared statements.
 func (s *Store) comparePool(at, own session) {
-	if at.process != "" && at.process == own.process {
+	if !s.pooled() && at.process != "" && at.process == own.process {
 		s.readPool.Unprepared.Store(true)
 	}
 }
@@ -149,7 +149,7 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 			}
 		}
 	}
-	if s.readPool.Unprepared.Load() && !s.pooled() {
+	if s.readPool.Unprepared.Load() && (!s.pooled() || s.connector.Prepares) {
 		check.Status, check.Output = model.Fail, fault.PoolerAdvice
 	}
 	stats := s.readPool.Stats()

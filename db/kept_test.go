@@ -27,7 +27,7 @@ type counted struct {
 
 // countBooks reads all facets and figures of a selection.
 func countBooks(ctx context.Context, s *db.Store, sel model.Selection) (c counted, err error) {
-	err = s.Read(ctx, model.NoRevision, false, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
+	err = s.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
 		c, err = countSnapshot(ctx, snapshot, sel)
 		return err
 	})

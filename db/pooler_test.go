@@ -131,9 +131,45 @@ func TestPoolerIsNotNamed(t *testing.T) {
 	check(t, read()) // nothing is prepared now
 	wantChecks(t, s, map[string]string{"pool": "fail: A connection pooler"})
 	wantChecks(t, open(t, pooled+"&pooler=transaction"), nil)
-	if _, err := db.Open(t.Context(), direct+"&pooler=session", db.Options{}); err == nil || err.Error() != "the database URL is not valid: pooler must be transaction" {
+	if _, err := db.Open(t.Context(), direct+"&pooler=session", db.Options{}); err == nil || err.Error() != "the database URL is not valid: pooler must be transaction or prepared" {
 		t.Errorf("an unknown pooler: %v", err)
 	}
+}
+
+// TestPoolerPrepares prepares statements behind a pooler that keeps them: newer ones do in transaction mode, older
+// ones in session mode only.
+func TestPoolerPrepares(t *testing.T) {
+	t.Parallel()
+	cluster := dbtest.Durable(t)
+	direct := cluster.Database(t)
+	home := newShelf(t, migrated(t, direct))
+	size, setting := 20, "pool_mode = session"
+	if dbtest.PoolerPrepares(t) {
+		size, setting = 2, "max_prepared_statements = 100"
+	}
+	s := open(t, cluster.Pooler(t, direct, size, setting)+"&pooler=prepared")
+	check(t, together(times(16, func() error {
+		if _, err := s.Books.Create(t.Context(), newBook("Prepared", home.genre.ID)); err != nil {
+			return err
+		}
+		return second(s.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 3}))
+	})...))
+	if n := db.Prepared(s); n == 0 {
+		t.Error("no statement is prepared")
+	}
+	wantChecks(t, s, nil)
+
+	s = open(t, cluster.Pooler(t, direct, 2)+"&pooler=prepared") // a wrong URL
+	var err error
+	for range 100 {
+		if err == nil {
+			err = together(times(16, func() error {
+				return second(s.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 3}))
+			})...)
+		}
+	}
+	wantCode(t, err, model.Unavailable, "Add pooler=transaction")
+	wantChecks(t, s, map[string]string{"pool": "fail: A connection pooler"})
 }
 
 // TestPoolerSwapsServers runs a prepared statement on the server of another client, whose statement of

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
@@ -65,25 +66,50 @@ func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(con
 	return func(ctx context.Context) (A, error) { return b.Do(ctx, struct{}{}) }
 }
 
-// flight is a load that runs.
+// flights are loads that run, by key.
+type flights struct {
+	mu      sync.Mutex
+	running map[string]*flight
+}
+
 type flight struct {
 	done chan struct{} // closed after err is set
 	err  error
 }
 
+// join returns the flight of a key, and whether it is new.
+func (l *flights) join(key string) (f *flight, isNew bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f = l.running[key]; f != nil {
+		return f, false
+	}
+	if l.running == nil {
+		l.running = map[string]*flight{}
+	}
+	l.running[key] = &flight{done: make(chan struct{})}
+	return l.running[key], true
+}
+
+// land ends the flight of a key.
+func (l *flights) land(key string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.running[key]
+	delete(l.running, key)
+	f.err = err
+	close(f.done)
+}
+
 // load runs fn in the background, once for all calls with a key meanwhile, and waits for it. If ctx ends before, fn goes
 // on, so that later calls find what it keeps.
 func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) error {
-	started := &flight{done: make(chan struct{})}
-	running, others := s.loads.LoadOrStore(key, started)
-	if !others {
+	f, isNew := s.loads.join(key)
+	if isNew {
 		s.runInBackground(func(life context.Context) {
-			defer close(started.done)
-			defer s.loads.Delete(key)
-			started.err = task.Run(life, func() error { return fn(life) })
+			s.loads.land(key, task.Run(life, func() error { return fn(life) }))
 		})
 	}
-	f := running.(*flight)
 	select {
 	case <-f.done:
 		return f.err

@@ -82,7 +82,7 @@ type Store struct {
 	counts *facetcount.Cache
 
 	vocabulary search.Vocabulary // of SQLite
-	loads      sync.Map          // flights by key
+	loads      flights
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
@@ -256,7 +256,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 
 func (s *Store) newPool(conns *sqlx.DB) *stmt.Pool {
 	pool := stmt.NewPool(conns, s.options.maxPrepared, s.Background)
-	pool.Unprepared.Store(s.pooled())
+	pool.Unprepared.Store(s.connector != nil && !s.connector.Prepares)
 	return pool
 }
 

@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"db/sqlite":     {"graph/model/collate"},
 	"db/dialect":    {"graph/model"},
 	"db/query":      {"graph/model/...", "db/dialect"},
-	"db/search":     {"graph/model/...", "db/dialect", "db/query"},
+	"db/search":     {"graph/model/...", "db/dialect", "db/query", "db/changes"},
 	"db/batch":      {"task"},
 	"db/schema":     {"graph/model", "graph/model/collate", "db/dialect", "db/fault", "db/query", "db/search"},
 	"db/changes":    {"graph/model", "db/dialect", "db/fault", "db/query", "db/stats", "task"},

@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -17,20 +18,36 @@ import (
 // poolers are the usual places of pgbouncer, which PATH often lacks.
 var poolers = []string{"pgbouncer", "/usr/sbin/pgbouncer", "/opt/homebrew/bin/pgbouncer", "/usr/local/bin/pgbouncer"}
 
-// Pooler starts pgbouncer in transaction mode before the cluster, with a number of connections to
-// each database. It returns the URL through it of a database of the cluster. pgbouncer ends with the
-// test.
-func (c *Cluster) Pooler(tb testing.TB, direct string, size int, settings ...string) string {
+// pooler returns the program pgbouncer.
+func pooler(tb testing.TB) string {
 	tb.Helper()
-	var program string
 	for _, place := range poolers {
 		if path, err := exec.LookPath(place); err == nil {
-			program = path
-			break
+			return path
 		}
 	}
-	if program == "" {
-		tb.Fatal("this test needs the package pgbouncer: run make postgres, which installs it (macOS: brew install pgbouncer); go test -short does without")
+	tb.Fatal("this test needs the package pgbouncer: run make postgres, which installs it (macOS: brew install pgbouncer); go test -short does without")
+	return ""
+}
+
+// PoolerPrepares reports whether the setting max_prepared_statements is known, which pgbouncer has since 1.21.
+func PoolerPrepares(tb testing.TB) bool {
+	tb.Helper()
+	out, err := exec.CommandContext(tb.Context(), pooler(tb), "--version").Output()
+	var major, minor int
+	if _, scanned := fmt.Sscanf(string(out), "PgBouncer %d.%d", &major, &minor); err != nil || scanned != nil {
+		tb.Fatalf("pgbouncer --version: %q, %v", out, errors.Join(err, scanned))
+	}
+	return major > 1 || minor >= 21
+}
+
+// Pooler starts pgbouncer in transaction mode before the cluster, with a number of connections to
+// each database. It loses prepared statements, unless a setting says otherwise. It returns the URL
+// through it of a database of the cluster. pgbouncer ends with the test.
+func (c *Cluster) Pooler(tb testing.TB, direct string, size int, settings ...string) string {
+	tb.Helper()
+	if PoolerPrepares(tb) {
+		settings = append([]string{"max_prepared_statements = 0"}, settings...)
 	}
 	dir, err := os.MkdirTemp(c.dir, "pooler-")
 	if err != nil {
@@ -47,7 +64,7 @@ func (c *Cluster) Pooler(tb testing.TB, direct string, size int, settings ...str
 		tb.Fatal(err)
 	}
 	// The shell ends pgbouncer when its input closes, also if the test binary is killed.
-	cmd := exec.Command("/bin/sh", "-c", `"$0" -q pgbouncer.ini & read -r line; kill -KILL $!`, program)
+	cmd := exec.Command("/bin/sh", "-c", `"$0" -q pgbouncer.ini & read -r line; kill -KILL $!`, pooler(tb))
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.owner}
 	alive, err := cmd.StdinPipe()

@@ -20,7 +20,8 @@ import (
 // Connector opens connections for database/sql. It implements driver.Connector.
 type Connector struct {
 	CallTimeout time.Duration // default for calls without a deadline
-	Pooled      bool          // pooler=transaction: the server may change between transactions
+	Pooled      bool          // the URL names a pooler: the server may change between transactions
+	Prepares    bool          // statements may be prepared: there is no pooler, or pooler=prepared
 
 	url        string
 	host       string
@@ -48,9 +49,10 @@ func NewConnector(rawURL string) (*Connector, error) {
 		return nil, err
 	}
 	params := u.Query()
-	pooled := params.Get("pooler") == "transaction"
-	if params.Has("pooler") && !pooled {
-		return nil, errors.New("the database URL is not valid: pooler must be transaction")
+	pooler := params.Get("pooler")
+	pooled := params.Has("pooler")
+	if pooled && pooler != "transaction" && pooler != "prepared" {
+		return nil, errors.New("the database URL is not valid: pooler must be transaction or prepared")
 	}
 	params.Del("pooler")
 	if pooled || !params.Has("binary_parameters") {
@@ -67,7 +69,10 @@ func NewConnector(rawURL string) (*Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	c := &Connector{CallTimeout: callTimeout, url: u.String(), Pooled: pooled, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), config: config, dial: &dialer{}}
+	c := &Connector{
+		CallTimeout: callTimeout, Pooled: pooled, Prepares: pooler != "transaction",
+		url: u.String(), host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), config: config, dial: &dialer{},
+	}
 	c.pq.Store(newPQ(config, c.dial))
 	return c, nil
 }

@@ -65,7 +65,7 @@ func TestListCost(t *testing.T) {
 		"figures":                       {`{ books(search: "ring") { aggregate { price { avg } pages { max } } } }`, nil, many, medium, 321},
 		"facets of ten million": {`{ books { facets { genres { count } categories { count } authors { count } years { count } publishers { count } languages { count } } } }`,
 			nil, model.Sizes{Books: 10_000_000, Genres: 400, Categories: 20}, heavy, 9_141},
-		"one text pattern":              {counted, object{"name": object{"icontains": "a"}}, many, medium, 1_012},
+		"one text pattern": {counted, object{"name": object{"icontains": "a"}}, many, medium, 1_012},
 		"five conditions, a search, an order, figures and facets": {
 			`query ($f: BookFilter) { books(filter: $f, search: "ring", orderBy: [{field: GENRE_NAME}]) { totalCount nodes { name genre { name category { name } } } aggregate { price { avg } }
 				facets { genres { count } categories { count } authors { count } years { count } prices(bounds: [10, 20]) { count } } } }`,

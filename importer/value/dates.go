@@ -173,7 +173,11 @@ func ParseDate(text, order string, lastYear int) (day model.Date, layout string,
 		return model.Date{}, "", false
 	}
 	text = Plain(text)
-	parts := dateParts(text)
+	return dateOf(text, dateParts(text), order, lastYear)
+}
+
+// dateOf is ParseDate for the parts of a plain text.
+func dateOf(text string, parts []datePart, order string, lastYear int) (day model.Date, layout string, ok bool) {
 	year, month, date := datePart{}, datePart{number: 1}, datePart{number: 1}
 	is := func(tests ...func(datePart) bool) bool {
 		if len(parts) != len(tests) {
@@ -278,10 +282,13 @@ func (s *DateSurvey) HasExcelDays() bool { return s.excelDays > 0 && s.years == 
 
 // isDate reports whether a cell is a date in some order, and no number.
 func isDate(text string, parts []datePart, lastYear int) bool {
-	_, iso := model.ParseDate(text)
-	_, _, mdy := ParseDate(text, DatesMDY, lastYear)
-	_, _, dmy := ParseDate(text, DatesDMY, lastYear)
-	return iso || len(parts) != 1 && (mdy || dmy)
+	if _, ok := model.ParseDate(text); ok || len(parts) == 1 {
+		return ok
+	}
+	return slices.ContainsFunc([]string{DatesMDY, DatesDMY}, func(order string) bool {
+		_, _, ok := dateOf(text, parts, order, lastYear)
+		return ok
+	})
 }
 
 // buddhistEra is the year of the Buddhist calendar, which Thailand uses, minus that of the common one.
@@ -317,12 +324,12 @@ func (s *DateSurvey) Add(row int, text string, lastYear int) {
 	}
 	text = Plain(text)
 	s.croatian = s.croatian || croatian.MatchString(text)
-	if day, _, ok := ParseDate(text, DatesDMY, lastYear); ok {
+	parts := dateParts(text)
+	if day, _, ok := dateOf(text, parts, DatesDMY, lastYear); ok {
 		if s.read++; int(day.Year) > lastYear && IsBuddhist(day, lastYear) {
 			s.future++
 		}
 	}
-	parts := dateParts(text)
 	if len(parts) == 1 && parts[0].isYear() && parts[0].number <= lastYear {
 		s.years++
 	} else if _, ok := ExcelDay(text, lastYear); ok && len(text) > 4 {

@@ -16,6 +16,7 @@ package author
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"library-catalogue/graph/model/collate"
 )
@@ -85,8 +86,8 @@ func Join(persons []Person) string {
 // Identity returns the key of sameness of the author of a book (collate.Identity): the texts "Tolkien, J. R. R." and
 // "J. R. R. Tolkien" have one.
 func Identity(text string) string {
-	if isPlain(text) {
-		return collate.Identity(text)
+	if names := plainNames(text); names != nil {
+		return collate.Identity(strings.Join(names, "; "))
 	}
 	if names := namesIn(text); len(names) > 0 {
 		text = strings.Join(names, "; ")
@@ -94,20 +95,34 @@ func Identity(text string) string {
 	return collate.Identity(text)
 }
 
-// signalWords are the sets of words that separate names or go.
-var signalWords = []map[string]bool{joiners, conjunctions, roles, others, yearWords}
+// maxPlain is the end of the Latin letters that occur in names.
+const maxPlain = 0x250
 
-// isPlain reports whether a text is one name of Latin letters without signs, which Parse leaves as it is: Ann One.
-func isPlain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == ' ' || c == '-') {
-			return false
+// plainNames returns the names in a text that Parse leaves as they are, because no word is a sign for it: "Ann One",
+// "J. R. R. Tolkien, Zoë Two". It returns nil for other texts. It takes a tenth of Parse's time.
+func plainNames(text string) []string {
+	for _, r := range text {
+		if r >= maxPlain || !unicode.IsLetter(r) && !strings.ContainsRune(" -.,", r) {
+			return nil
 		}
 	}
-	words := strings.Fields(strings.ToLower(text))
-	return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool {
-		return slices.ContainsFunc(signalWords, func(set map[string]bool) bool { return set[word] })
-	})
+	names := strings.Split(text, ",")
+	for i, name := range names {
+		words := strings.Fields(name)
+		if len(words) == 0 || len(words) == 1 && len(names) > 1 {
+			return nil // Plato, Aristotle; Tolkien, John
+		}
+		for k, word := range words {
+			dots, isLast := strings.Count(word, "."), k == len(words)-1
+			isWord := dots == 0 && word[0] != '-'
+			isInitials := dots > 0 && len(word) == 2*dots && word[1] == '.' && word[len(word)-1] == '.' && !isLast
+			if !isWord && !isInitials || signalWords[keyword(word)] || len(names) > 1 && (isParticle(word) || isLast && isInitial(word)) {
+				return nil
+			}
+		}
+		names[i] = strings.Join(words, " ")
+	}
+	return names
 }
 
 func namesIn(text string) []string { return names(Parse(text)) }

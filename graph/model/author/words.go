@@ -1,6 +1,7 @@
 package author
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,15 @@ func set(text string) map[string]bool {
 		words[keyword(word)] = true
 	}
 	return words
+}
+
+// union returns the words of all sets.
+func union(sets ...map[string]bool) map[string]bool {
+	all := map[string]bool{}
+	for _, words := range sets {
+		maps.Copy(all, words)
+	}
+	return all
 }
 
 // keyword returns a word without case, accents and signs around it. J.R. is not Jr.
@@ -71,11 +81,13 @@ var (
 	joiners     = set("et and & y e i и a und en")
 	yearWords   = set(`b d fl c ca cca circa born died active approximately BC AD BCE CE cent century v př kr Chr
 		geb gest um род ум г гг в`)
-	yearSigns  = regexp.MustCompile(`[-–—?.\s]+`)
-	yearNumber = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
-	yearRange  = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
-	yearDigits = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
-	eras       = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
+	// signalWords separate names or go, or make a name that is not split into parts.
+	signalWords = union(suffixes, companies, connectives, institutions, roles, others, set(strings.Join(afterJoiner, " ")))
+	yearSigns   = regexp.MustCompile(`[-–—?.\s]+`)
+	yearNumber  = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
+	yearRange   = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
+	yearDigits  = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
+	eras        = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
 	// finalInitials match the names of Толстой Л. Н. A Latin name needs two: Christiane F. is a given name.
 	finalInitials = regexp.MustCompile(`^(\pL[^.]*\pL) ((?:\p{Cyrillic}\.[ -]?)+|(?:\p{Lu}\.[ -]?){2,})$`)
 	initial       = regexp.MustCompile(`^(?:\p{L}\p{M}*\.-?)+(?:\p{Lu}\.?)?$|^\p{Lu}{1,2}$|^\p{Lu}\p{Ll}{1,2}\.$`)

@@ -10,6 +10,9 @@ import (
 // maxBytes is the maximum length of a text with an ISBN.
 const maxBytes = 100
 
+// separators are the hyphens and spaces among the digits.
+var separators = strings.NewReplacer("-", "", "\u2010", "", "\u2012", "", "\u2013", "", " ", "")
+
 // Parse returns an ISBN as 13 digits. The text has 10 or 13 digits with a right check digit, among hyphens and spaces,
 // and may begin with ISBN or urn:isbn: (RFC 8254).
 func Parse(text string) (digits string, ok bool) {
@@ -26,7 +29,7 @@ func Parse(text string) (digits string, ok bool) {
 		}
 		text = strings.TrimPrefix(rest, ":")
 	}
-	text = strings.NewReplacer("-", "", "\u2010", "", "\u2012", "", "\u2013", "", " ", "").Replace(text)
+	text = separators.Replace(text)
 	switch len(text) {
 	case 10:
 		sum := 0
