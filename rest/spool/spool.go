@@ -21,6 +21,7 @@ var (
 	// ErrFull is the error of a list that does not fit into the spool.
 	ErrFull = model.Errorf(model.Unavailable, "Too many long lists are being sent. Try again in a moment, or request pages with per_page.")
 
+	errTooLong  = model.Errorf(model.Unavailable, "The list is longer than the server's CATALOGUE_SPOOL_MB. Request pages with per_page.")
 	errNotReady = model.Errorf(model.Unavailable, "The list was not ready in time. Try again in a moment, or request pages with per_page.")
 )
 
@@ -176,8 +177,8 @@ type writer struct {
 }
 
 func (w writer) Write(p []byte) (int, error) {
-	if !w.spool.reserve(w.List, int64(len(p))) {
-		return 0, ErrFull
+	if err := w.spool.reserve(w.List, int64(len(p))); err != nil {
+		return 0, err
 	}
 	n, err := w.file.Write(p)
 	w.size += int64(n)
@@ -191,22 +192,25 @@ func (w writer) Write(p []byte) (int, error) {
 }
 
 // reserve reserves bytes for a list. If necessary it evicts the oldest lists, because their readers are the slowest.
-func (s *Spool) reserve(l *List, bytes int64) bool {
+func (s *Spool) reserve(l *List, bytes int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l.file == nil || l.readers == 0 || l.used+bytes > s.maxBytes {
-		return false
+	switch {
+	case l.file == nil || l.readers == 0:
+		return ErrFull
+	case l.used+bytes > s.maxBytes:
+		return errTooLong
 	}
 	for s.used+bytes > s.maxBytes {
 		i := slices.IndexFunc(s.lists, func(other *List) bool { return other.used > 0 })
 		if i < 0 || s.lists[i] == l {
-			return false
+			return ErrFull
 		}
 		s.remove(s.lists[i])
 	}
 	s.used += bytes
 	l.used += bytes
-	return true
+	return nil
 }
 
 // remove removes a list and closes its file. Later reads of the list fail.

@@ -186,7 +186,7 @@ func TestRoom(t *testing.T) {
 	}
 	wantText(t, lists[1], text)
 	wantText(t, lists[2], text)
-	if _, err := s.Open(t.Context(), "large", 1, writing(strings.Repeat(text, 3), 1)); !errors.Is(err, ErrFull) {
+	if _, err := s.Open(t.Context(), "large", 1, writing(strings.Repeat(text, 3), 1)); !errors.Is(err, errTooLong) {
 		t.Errorf("a list that is too large: %v", err)
 	}
 	close(begin)
