@@ -144,10 +144,17 @@ func (s *Store) CountSizes(ctx context.Context) error {
 	if err != nil || revision == s.sizesAt {
 		return err
 	}
-	var sizes model.Sizes
-	err = s.run(ctx, nil, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, &sizes, sizesSQL) })
-	if err != nil {
-		return err
+	sizes := s.Sizes()
+	snapshot := s.Unchecked(ctx)
+	for _, count := range []struct {
+		of   *int64
+		rows func(context.Context, model.Selection) (int, error)
+	}{{&sizes.Books, snapshot.Books.Count}, {&sizes.Genres, snapshot.Genres.Count}, {&sizes.Categories, snapshot.Categories.Count}} {
+		n, err := count.rows(ctx, model.Selection{})
+		if err != nil {
+			return err
+		}
+		*count.of = int64(n)
 	}
 	s.sizes.Store(&sizes)
 	s.sizesAt = revision
