@@ -242,7 +242,7 @@ func printTable(title string, names []string, columns map[int]map[string]string)
 	sizes := slices.Sorted(maps.Keys(columns))
 	fmt.Printf("| %s, books |", title)
 	for _, size := range sizes {
-		fmt.Printf(" %d |", size)
+		fmt.Printf(" %s |", thousands(size))
 	}
 	fmt.Printf("\n|---|%s\n", strings.Repeat("---:|", len(sizes)))
 	for _, name := range names {
@@ -257,4 +257,12 @@ func printTable(title string, names []string, columns map[int]map[string]string)
 		}
 	}
 	fmt.Println()
+}
+
+// thousands returns a number like 10,000.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
