@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lib/pq"
 	_ "modernc.org/sqlite" // the driver
 )
 
@@ -91,15 +90,17 @@ func (f *filler) step(ctx context.Context, tx *sql.Tx, g *generator, last, next 
 func store[T any](ctx context.Context, tx *sql.Tx, f *filler, tables []table[T], n int, row func(i int) T) error {
 	statements := make([]*sql.Stmt, len(tables))
 	for i, t := range tables {
-		text := insertSQL(t.name, t.columns)
+		columns := strings.Join(t.columns, ", ")
+		text := `INSERT INTO ` + t.name + ` (` + columns + `) VALUES (?` + strings.Repeat(", ?", len(t.columns)-1) + `)`
 		if f.copies {
-			text = pq.CopyIn(t.name, t.columns...)
+			text = `COPY ` + t.name + ` (` + columns + `) FROM STDIN`
 		}
-		var err error
-		if statements[i], err = tx.PrepareContext(ctx, text); err != nil {
+		statement, err := tx.PrepareContext(ctx, text)
+		if err != nil {
 			return fmt.Errorf("%s: %w", text, err)
 		}
-		defer statements[i].Close()
+		defer statement.Close()
+		statements[i] = statement
 	}
 	for i := range n {
 		row := row(i)
@@ -114,10 +115,6 @@ func store[T any](ctx context.Context, tx *sql.Tx, f *filler, tables []table[T],
 		return err
 	}
 	return nil
-}
-
-func insertSQL(table string, columns []string) string {
-	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (?` + strings.Repeat(", ?", len(columns)-1) + `)`
 }
 
 // text returns NULL for an empty text.

@@ -49,7 +49,7 @@ func runGrowth(ctx context.Context, arguments []string) error {
 	g := &growth{least: 2 * time.Second}
 	flags := flag.NewFlagSet("growth", flag.ExitOnError)
 	sizes := flags.String("sizes", "10000,100000", "numbers of books; empty prints what was measured before")
-	engines := flags.String("engines", "sqlite,postgres", "sqlite, postgres, pocketbase")
+	engines := flags.String("engines", "sqlite,postgres", "sqlite, postgres, and pocketbase, which is compared with sqlite")
 	flags.StringVar(&g.folder, "folder", "/var/tmp/catalogue-growth", "keeps the databases and the results; PostgreSQL's user must reach it")
 	flags.BoolVar(&g.fillOnly, "fill", false, "only fill the databases, or continue an interrupted fill")
 	flags.Usage = func() {
@@ -61,8 +61,10 @@ func runGrowth(ctx context.Context, arguments []string) error {
 		flags.Usage()
 		os.Exit(2)
 	}
-	var err error
-	if g.program, err = filepath.Abs(flags.Arg(0)); err != nil {
+	var err, noFolder error
+	g.program, err = filepath.Abs(flags.Arg(0))
+	g.folder, noFolder = filepath.Abs(g.folder)
+	if err := errors.Join(err, noFolder); err != nil {
 		return err
 	}
 	g.engines = strings.Split(*engines, ",")
@@ -92,10 +94,10 @@ func (g *growth) run(ctx context.Context) (err error) {
 		for _, engine := range g.engines {
 			fmt.Fprintf(os.Stderr, "%s with %d books\n", engine, size)
 			cells, err := g.part(ctx, engine, size)
-			if g.fillOnly || cells == nil {
-				if err != nil {
-					return fmt.Errorf("%s with %d books: %w", engine, size, err)
-				}
+			if err != nil && (cells == nil || ctx.Err() != nil) {
+				return fmt.Errorf("%s with %d books: %w", engine, size, err)
+			}
+			if g.fillOnly {
 				continue
 			}
 			if err != nil { // a cell says so
@@ -137,16 +139,16 @@ func (g *growth) part(ctx context.Context, engine string, size int) (cells map[s
 	if err != nil {
 		return nil, err
 	}
-	if c.postgres, err = analyze(ctx, c.database); err != nil || g.fillOnly {
+	if c.postgres, err = analyze(ctx, c.database); err != nil {
 		return nil, err
 	}
-	bytes, err := c.bytes(ctx)
-	if err != nil {
+	bytes, err := g.perBook(engine, size, func() (int64, error) { return c.bytes(ctx) })
+	if err != nil || g.fillOnly {
 		return nil, err
 	}
 	cells, err = c.measure(ctx, size, g.least)
 	if cells != nil {
-		cells[sizeLine] = perBook(bytes, size)
+		cells[sizeLine] = bytes
 	}
 	return cells, err
 }
@@ -170,8 +172,22 @@ func (g *growth) database(engine string, size int) (url string, err error) {
 	return "", fmt.Errorf("--engines must be sqlite, postgres or pocketbase, not %q", engine)
 }
 
-func perBook(bytes int64, size int) string {
-	return fmt.Sprintf("%.2f kB", float64(bytes)/1000/float64(size))
+// perBook returns the size of a database after its first fill, for each book. Later runs leave free pages.
+func (g *growth) perBook(engine string, size int, measure func() (int64, error)) (string, error) {
+	file := g.file(engine, size) + ".bytes"
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		var bytes int64
+		if bytes, err = measure(); err == nil {
+			text = []byte(strconv.FormatInt(bytes, 10))
+			err = os.WriteFile(file, text, 0o644)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	bytes, err := strconv.ParseFloat(string(text), 64)
+	return fmt.Sprintf("%.2f kB", bytes/1000/float64(size)), err
 }
 
 // fileBytes returns the size of an SQLite database.
@@ -226,7 +242,7 @@ func printTable(title string, names []string, columns map[int]map[string]string)
 	sizes := slices.Sorted(maps.Keys(columns))
 	fmt.Printf("| %s, books |", title)
 	for _, size := range sizes {
-		fmt.Printf(" %d |", size)
+		fmt.Printf(" %s |", thousands(size))
 	}
 	fmt.Printf("\n|---|%s\n", strings.Repeat("---:|", len(sizes)))
 	for _, name := range names {
@@ -241,4 +257,12 @@ func printTable(title string, names []string, columns map[int]map[string]string)
 		}
 	}
 	fmt.Println()
+}
+
+// thousands returns a number like 10,000.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }

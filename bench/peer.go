@@ -47,11 +47,11 @@ func (g *growth) peerPart(ctx context.Context, size int) (cells map[string]strin
 		return nil, err
 	}
 	err = errors.Join(peerFiller().fill(ctx, db, size), execAll(ctx, db, `PRAGMA wal_checkpoint(TRUNCATE)`), db.Close())
-	if err != nil || g.fillOnly {
+	if err != nil {
 		return nil, err
 	}
-	bytes, err := fileBytes(filepath.Join(p.folder, "data.db"))
-	if err != nil {
+	bytes, err := g.perBook("pocketbase", size, func() (int64, error) { return fileBytes(filepath.Join(p.folder, "data.db")) })
+	if err != nil || g.fillOnly {
 		return nil, err
 	}
 	var started, memory string
@@ -63,7 +63,7 @@ func (g *growth) peerPart(ctx context.Context, size int) (cells map[string]strin
 		return nil, err
 	}
 	cells, failed := p.process.lines(ctx, peerLines(size), g.least, nil)
-	cells[sizeLine], cells[startLine], cells[memoryLine] = perBook(bytes, size), started, memory
+	cells[sizeLine], cells[startLine], cells[memoryLine] = bytes, started, memory
 	if cells[usedMemoryLine], err = p.process.memory(); err != nil {
 		return nil, err
 	}

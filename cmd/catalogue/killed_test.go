@@ -14,6 +14,7 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/graph/model"
+	"library-catalogue/importer"
 )
 
 // bigCatalogue makes a catalogue of books with descriptions of at least length bytes, which takes a
@@ -145,6 +146,35 @@ func TestKilledCopy(t *testing.T) {
 			}
 			wantArchive(t, url, archive)
 		})
+	})
+}
+
+// TestKilledImport kills import when some batches are stored: the same command stores the rest, and no book twice.
+func TestKilledImport(t *testing.T) {
+	t.Parallel()
+	const size = 5000
+	books := "name,author,pages,published_at,price,genre,category\n"
+	for i := range size {
+		books += fmt.Sprintf("Book %d,An author,1,2001-02-03,1.00,Genre %d,Category\n", i, i%7)
+	}
+	file := filepath.Join(t.TempDir(), "books.csv")
+	must(t, os.WriteFile(file, []byte(books), 0o600))
+	dbtest.Each(t, func(t *testing.T, url string) {
+		args := []string{"import", file, "--database-url=" + url}
+		hasSome := func(t *testing.T, url string) bool { t.Helper(); return stored(t, url) > 0 }
+		if !killed(t, url, hasSome, nil, args...) {
+			t.Fatal("the process ended by itself")
+		}
+		n := stored(t, url)
+		if n%importer.BatchRows != 0 || n == size {
+			t.Errorf("%d books are stored: not whole batches", n)
+		}
+		if out, want := catalogue(t, 0, "", args...), fmt.Sprintf("%d created, 0 updated, %d unchanged", size-n, n); !strings.Contains(out, want) {
+			t.Errorf("continued after %d books: %s", n, out)
+		}
+		if n := stored(t, url); n != size {
+			t.Errorf("%d books are stored, want %d", n, size)
+		}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -139,6 +140,28 @@ func TestDurable(t *testing.T) {
 	}
 	if got := ask(t, db, "SELECT lower('ÉTÉ')"); got != "été" {
 		t.Errorf("lower gives %q", got)
+	}
+}
+
+// TestKeep starts a cluster twice in the same folder.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: SQLite only")
+	}
+	folder, err := os.MkdirTemp(place(), "catalogue-test-")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	must(t, os.Chmod(folder, 0o711))
+	for _, statement := range []string{"CREATE TABLE books (id int)", "INSERT INTO books VALUES (1)"} {
+		database, stop, err := Keep(filepath.Join(folder, "kept"), "fsync=off")
+		must(t, err)
+		address, err := database("one")
+		must(t, err)
+		db, err := dial(address)
+		must(t, err)
+		execute(t, db, statement)
+		must(t, errors.Join(db.Close(), stop()))
 	}
 }
 
