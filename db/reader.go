@@ -253,7 +253,7 @@ func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Co
 	var fewest []int
 	if len(conditions) > 0 {
 		b := query.New(r.s.store.dialect)
-		text := b.Fewest(r.Table, conditions, rows, r.s.store.Sizes().Books)
+		text := b.Fewest(r.Table, conditions, rows, query.Covers(columns, where), r.s.store.Sizes().Books)
 		// This is not a read of the Snapshot, because it selects the access path and not the rows.
 		err := r.s.store.run(ctx, r.s.tx, false, func(h stmt.Handle) error { return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
@@ -266,7 +266,7 @@ func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Co
 	}
 	found, candidates := b.AccessPath(r.query(), o, lookup)
 	if rows == query.Unlimited {
-		found, candidates = b.AccessPathOfAll(r.query(), columns, where, lookup)
+		found, candidates = b.AccessPathOfAll(r.query(), query.Covers(columns, where), lookup)
 	}
 	return found, candidates, nil
 }

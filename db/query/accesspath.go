@@ -81,12 +81,15 @@ func (t *Table) indexed(c *model.Condition) bool {
 // row if reading in order is cheaper.
 //
 // If m of n rows match, reading in order reads n / m rows for each row of the page, and a lookup reads m. They are
-// equal if m² is n times the page's rows. If all rows are needed, one lookup costs as much as reading four rows. n may
-// be an estimate.
-func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n int64) string {
+// equal if m² is n times the page's rows. If all rows are needed, one lookup costs as much as reading four rows, or 32
+// entries of the index grouping, if that has all columns (covers). n may be an estimate.
+func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, covers bool, n int64) string {
 	most := n / 4
-	if page != Unlimited {
+	switch {
+	case page != Unlimited:
 		most = int64(math.Sqrt(float64(page) * float64(n)))
+	case covers:
+		most = n / 32
 	}
 	limit, text := b.Arg(most), "WITH counted (place, n) AS MATERIALIZED ("
 	for i, c := range conditions {
@@ -103,9 +106,14 @@ const grouping = "books_genre_id"
 
 var uncovered = []string{"publisher", "language"}
 
-// AccessPathOfAll is like AccessPath, for reading columns of all rows in any order.
-func (b *Builder) AccessPathOfAll(src Source, columns []string, where, lookup *model.Condition) (Source, Candidates) {
-	if (lookup == nil || lookup.Field == "genreId") && covered(where) && !slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(uncovered, name) }) {
+// Covers reports whether the index grouping has columns of books and those of a filter.
+func Covers(columns []string, where *model.Condition) bool {
+	return covered(where) && !slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(uncovered, name) })
+}
+
+// AccessPathOfAll is like AccessPath, for reading all rows in any order. covers is the result of Covers.
+func (b *Builder) AccessPathOfAll(src Source, covers bool, lookup *model.Condition) (Source, Candidates) {
+	if covers && (lookup == nil || lookup.Field == "genreId") {
 		src.From += " INDEXED BY " + grouping
 		return src, ""
 	}

@@ -111,7 +111,7 @@ func statements() []written {
 				return ""
 			}
 			p := page(t, "Book", latest)
-			return b.Fewest(query.Books, query.Books.Lookups(p.Where, p.Order), p.Limit, 100_000)
+			return b.Fewest(query.Books, query.Books.Lookups(p.Where, p.Order), p.Limit, false, 100_000)
 		}},
 		pageOf("whole list", model.PageArgs{OrderBy: orderBy("CREATED_AT", "")}, func(p *model.Page) { p.Limit = query.Unlimited }),
 		pageOf("page of a search", model.PageArgs{Search: &search}, after(int64(4))),
