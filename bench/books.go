@@ -184,7 +184,8 @@ func (g *generator) parents() (categories, genres []parent) {
 func (g *generator) writeCSV(to io.Writer, first, last int) error {
 	_, genres := g.parents()
 	out := csv.NewWriter(to)
-	row := strings.Split("name,description,pages,published_at,author,price,genre,category,isbn,publisher,language,shelf_mark", ",")
+	const columns = "name,description,pages,published_at,author,price,genre,category,isbn,publisher,language,shelf_mark"
+	row := strings.Split(columns, ",")
 	for id := first; ; id++ {
 		if err := out.Write(row); err != nil || id > last {
 			out.Flush()

@@ -75,10 +75,11 @@ func fillSQLite(ctx context.Context, file string, size int) error {
 		return err
 	}
 	defer db.Close()
-	var filling bool
-	if err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'growth_held')`).Scan(&filling); err != nil {
+	held, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE name = 'growth_held'`)
+	if err != nil {
 		return err
 	}
+	filling := len(held) > 0
 	f := sqliteFiller()
 	last, err := f.last(ctx, db)
 	if err != nil {
@@ -98,7 +99,8 @@ func fillSQLite(ctx context.Context, file string, size int) error {
 
 // openSQLite opens a file for a fill, which a crash of the machine may damage.
 func openSQLite(file string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(10000)&_pragma=synchronous(0)&_pragma=cache_size(-500000)")
+	const pragmas = "?_pragma=busy_timeout(10000)&_pragma=synchronous(0)&_pragma=cache_size(-500000)"
+	db, err := sql.Open("sqlite", "file:"+file+pragmas)
 	if err == nil {
 		db.SetMaxOpenConns(1)
 	}
@@ -136,7 +138,8 @@ func hold(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	return execAll(ctx, db, append(drops, `INSERT INTO books_search (books_search, rank) VALUES ('hashsize', 67108864)`)...)
+	return execAll(ctx, db, append(drops,
+		`INSERT INTO books_search (books_search, rank) VALUES ('hashsize', 67108864)`)...)
 }
 
 // release creates what hold dropped, each in a transaction, and moves the revision.
@@ -147,7 +150,8 @@ WHERE NOT EXISTS (SELECT 1 FROM sqlite_master m WHERE m.name = h.name) ORDER BY 
 		return err
 	}
 	return execAll(ctx, db, append(statements,
-		`INSERT INTO books_search (books_search, rank) VALUES ('merge', 10000000)`, // else the next writer merges these large parts
+		// Otherwise the next writer would merge the large parts of the index.
+		`INSERT INTO books_search (books_search, rank) VALUES ('merge', 10000000)`,
 		`DELETE FROM books_search_config WHERE k = 'hashsize'`,
 		`UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215)`,
 		`DROP TABLE growth_held`)...)
@@ -195,7 +199,8 @@ func catalogueLines(size int, rare, cursor string) []line {
 		{name: "page 1,000 of 10 books, by number", changed: true,
 			workload: rest(30, "/api/books?per_page=10&page=%d", min(1000, size/10))},
 		{name: "page 1,000, by cursor", workload: rest(30, "/api/books?per_page=10&after=%s", cursor)},
-		{name: "the page in the middle, by number", changed: true, workload: rest(30, "/api/books?per_page=10&page=%d", size/20)},
+		{name: "the page in the middle, by number", changed: true,
+			workload: rest(30, "/api/books?per_page=10&page=%d", size/20)},
 		{name: "search: a common word", workload: rest(60, "/api/books?per_page=20&q=history"), changed: true},
 		{name: "search: a rare word", workload: rest(0, "/api/books?per_page=20&q=%s", rare)},
 		{name: "search: a mistyped word", workload: rest(60, "/api/books?per_page=20&q=histroy")},
@@ -204,7 +209,8 @@ func catalogueLines(size int, rare, cursor string) []line {
 		{name: "three facets of books below a price", workload: facets(`(filter: {price: {lt: 5}})`), changed: true},
 		{name: "count", workload: count(""), changed: true},
 		{name: "count of a genre", workload: count(`(filter: {genreId: {eq: 1}})`), changed: true},
-		{name: "count by price and date", workload: count(`(filter: {price: {lt: 10}, publishedAt: {gte: "2000-01-01"}})`), changed: true},
+		{name: "count by price and date", changed: true,
+			workload: count(`(filter: {price: {lt: 10}, publishedAt: {gte: "2000-01-01"}})`)},
 		{name: "20 books by price", workload: rest(60, "/api/books?per_page=20&sort=price")},
 		{name: "20 books of a genre by price", workload: rest(60, "/api/books?per_page=20&sort=price&genre_id=1")},
 		{name: "the page / in a browser", workload: rest(0, "/"), changed: true},
@@ -252,7 +258,7 @@ func (c *catalogue) bytes(ctx context.Context) (bytes int64, err error) {
 	return bytes, db.QueryRowContext(ctx, `SELECT pg_database_size(current_database())`).Scan(&bytes)
 }
 
-// measure returns the cells of a filled catalogue. The first failed request is an error, and the cells are whole.
+// measure returns the cells of a filled catalogue. If only requests fail, it returns both the cells and an error.
 func (c *catalogue) measure(ctx context.Context, size int, least time.Duration) (cells map[string]string, failed error) {
 	token, err := c.command(ctx, "token").Output()
 	if err != nil {
@@ -278,9 +284,10 @@ func (c *catalogue) measure(ctx context.Context, size int, least time.Duration) 
 	if found == nil {
 		return nil, fmt.Errorf("no cursor: %s", &answer)
 	}
+	book := variables{"name": "New", "pages": 1, "publishedAt": "2020-01-02", "author": "A", "price": "9.99", "genreId": "1"}
+	create := line{workload: workload{query: queryW6, variables: variables{"input": book}}}
 	write := func() error {
-		_, err := p.fetch(ctx, line{workload: workload{query: queryW6, variables: variables{"input": variables{"name": "New", "pages": 1,
-			"publishedAt": "2020-01-02", "author": "A", "price": "9.99", "genreId": "1"}}}}, nil)
+		_, err := p.fetch(ctx, create, nil)
 		return err
 	}
 	cells, failed = p.lines(ctx, catalogueLines(size, rareWord(size), string(found[1])), least, write)
@@ -319,8 +326,11 @@ func (c *catalogue) importMore(ctx context.Context, size int) (string, error) {
 		return "", fmt.Errorf("import: %.300s", &report)
 	}
 	n := time.Duration(rows)
-	state := cmd.ProcessState
-	return cost{(state.UserTime() + state.SystemTime()) / n, (processorTime(c.postgres) - before) / n, time.Since(begin) / n}.String(), nil
+	return cost{
+		server:   (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()) / n,
+		database: (processorTime(c.postgres) - before) / n,
+		wait:     time.Since(begin) / n,
+	}.String(), nil
 }
 
 // rareWord returns a word that few names of a catalogue have.

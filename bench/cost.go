@@ -109,8 +109,8 @@ func (s *service) fetch(ctx context.Context, l line, random *rand.Rand) (took ti
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		return 0, err
 	}
-	n := bytes.Count(head.Bytes(), []byte(`"name":`))
-	if response.StatusCode != http.StatusOK || l.names > 0 && n != l.names || bytes.Contains(head.Bytes(), []byte(`"errors":[`)) {
+	n, failed := bytes.Count(head.Bytes(), []byte(`"name":`)), bytes.Contains(head.Bytes(), []byte(`"errors":[`))
+	if failed || response.StatusCode != http.StatusOK || l.names > 0 && n != l.names {
 		if message := messageOf.FindSubmatch(head.Bytes()); message != nil {
 			return 0, errors.New(string(message[1]))
 		}
@@ -184,7 +184,9 @@ func (s *service) cost(ctx context.Context, l line, least time.Duration, before 
 }
 
 // lines returns a cell for each line. If a request fails, its cell says why, and the other lines are measured.
-func (s *service) lines(ctx context.Context, lines []line, least time.Duration, write func() error) (cells map[string]string, failed error) {
+func (s *service) lines(
+	ctx context.Context, lines []line, least time.Duration, write func() error,
+) (cells map[string]string, failed error) {
 	cells = map[string]string{}
 	measure := func(name string, l line, before func() error) bool {
 		_, err := s.fetch(ctx, l, rand.New(rand.NewPCG(1, 2))) // warms up

@@ -50,7 +50,7 @@ func runGrowth(ctx context.Context, arguments []string) error {
 	flags := flag.NewFlagSet("growth", flag.ExitOnError)
 	sizes := flags.String("sizes", "10000,100000", "numbers of books; empty prints what was measured before")
 	engines := flags.String("engines", "sqlite,postgres", "sqlite, postgres, and pocketbase, which is compared with sqlite")
-	flags.StringVar(&g.folder, "folder", "/var/tmp/catalogue-growth", "keeps the databases and the results; PostgreSQL's user must reach it")
+	flags.StringVar(&g.folder, "folder", "/var/tmp/catalogue-growth", "keeps the databases and results; PostgreSQL must reach it")
 	flags.BoolVar(&g.fillOnly, "fill", false, "only fill the databases, or continue an interrupted fill")
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "Usage: bench growth [flags] PROGRAM\nMeasure catalogues of several sizes.")
@@ -212,7 +212,9 @@ func (g *growth) printTables() error {
 		}
 		names = append(names, l.name)
 	}
-	for _, engine := range []struct{ name, title string }{{"sqlite", "SQLite"}, {"postgres", "PostgreSQL"}, {"pocketbase", "PocketBase " + peerVersion}} {
+	for _, engine := range []struct{ name, title string }{
+		{"sqlite", "SQLite"}, {"postgres", "PostgreSQL"}, {"pocketbase", "PocketBase " + peerVersion},
+	} {
 		files, err := filepath.Glob(filepath.Join(g.folder, engine.name+"-*.json"))
 		if err != nil || len(files) == 0 {
 			continue

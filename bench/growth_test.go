@@ -10,7 +10,7 @@ import (
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "catalogue")
-	build := exec.CommandContext(t.Context(), "go", "build", "-pgo=off", "-buildvcs=false", "-o", program, "./cmd/catalogue")
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", program, "./cmd/catalogue")
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

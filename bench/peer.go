@@ -42,7 +42,8 @@ func (g *growth) peerPart(ctx context.Context, size int) (cells map[string]strin
 	if err := p.create(ctx); err != nil {
 		return nil, err
 	}
-	db, err := openSQLite(filepath.Join(p.folder, "data.db"))
+	file := filepath.Join(p.folder, "data.db")
+	db, err := openSQLite(file)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (g *growth) peerPart(ctx context.Context, size int) (cells map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	bytes, err := g.perBook("pocketbase", size, func() (int64, error) { return fileBytes(filepath.Join(p.folder, "data.db")) })
+	bytes, err := g.perBook("pocketbase", size, func() (int64, error) { return fileBytes(file) })
 	if err != nil || g.fillOnly {
 		return nil, err
 	}
@@ -76,7 +77,8 @@ func (g *growth) peerPart(ctx context.Context, size int) (cells map[string]strin
 
 func (p *peer) serve(ctx context.Context) (*process, error) {
 	return start(ctx, "/api/health", func(address string) *exec.Cmd {
-		return exec.CommandContext(ctx, p.program, "serve", "--dev=false", "--automigrate=false", "--http="+address, "--dir="+p.folder)
+		return exec.CommandContext(ctx, p.program, "serve", "--dev=false", "--automigrate=false",
+			"--http="+address, "--dir="+p.folder)
 	})
 }
 
@@ -86,7 +88,8 @@ func (p *peer) create(ctx context.Context) error {
 		return nil
 	}
 	const person, password = "bench@example.com", "only for this run"
-	if out, err := exec.CommandContext(ctx, p.program, "superuser", "upsert", person, password, "--dir="+p.folder).CombinedOutput(); err != nil {
+	create := exec.CommandContext(ctx, p.program, "superuser", "upsert", person, password, "--dir="+p.folder)
+	if out, err := create.CombinedOutput(); err != nil {
 		return fmt.Errorf("create a superuser: %w: %.300s", err, out)
 	}
 	var err error
@@ -136,7 +139,8 @@ func (p *peer) create(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = p.send(ctx, http.MethodPatch, "/api/settings", object{"batch": object{"enabled": true, "maxRequests": 1000, "timeout": 60}})
+	_, err = p.send(ctx, http.MethodPatch, "/api/settings",
+		object{"batch": object{"enabled": true, "maxRequests": 1000, "timeout": 60}})
 	return err
 }
 
@@ -196,7 +200,8 @@ func peerTime(b *book) string { return strings.Replace(b.created()[:23], "T", " 
 // peerLines returns the lines of catalogueLines that PocketBase has, as its own requests.
 func peerLines(size int) []line {
 	digits := len(fmt.Sprint(size)) - 1
-	anyBook := fmt.Sprintf("%s$(1%s-%s)", strings.Repeat("0", 15-digits), strings.Repeat("0", digits-1), strings.Repeat("9", digits))
+	zeros, nines := strings.Repeat("0", 15), strings.Repeat("9", digits)
+	anyBook := zeros[digits:] + "$(1" + zeros[:digits-1] + "-" + nines + ")"
 	const parents = "expand=genre.category"
 	list := func(name string, names int, parameters string) line {
 		return line{name: name, workload: workload{path: "/api/collections/books/records?" + parameters, names: names}}
