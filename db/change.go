@@ -118,11 +118,10 @@ func (s logDB) Write(ctx context.Context, fn func(context.Context) error) error 
 	return s.retry(ctx, func() error { return s.transact(ctx, s.writePool, s.dialect.Committed, withTx(fn)) })
 }
 
-// Read implements changes.DB. PostgreSQL keeps the plans of its statements, because planning one for its arguments takes
-// several times as long as running it.
-func (s logDB) Read(ctx context.Context, fn func(context.Context, changes.Snapshot) error) error {
+// Read implements changes.DB. Planning a statement on the newest changes takes several times as long as running it.
+func (s logDB) Read(ctx context.Context, keepsPlans bool, fn func(context.Context, changes.Snapshot) error) error {
 	return s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
-		if s.dialect.PlanOnce != "" && !s.readPool.Unprepared.Load() {
+		if keepsPlans && s.dialect.PlanOnce != "" && !s.readPool.Unprepared.Load() {
 			err := s.run(ctx, t, false, func(h stmt.Handle) error {
 				_, err := h.ExecContext(ctx, s.dialect.PlanOnce)
 				return err
@@ -131,7 +130,7 @@ func (s logDB) Read(ctx context.Context, fn func(context.Context, changes.Snapsh
 				return err
 			}
 		}
-		return fn(ctx, logSnapshot{s.newSnapshot(t)})
+		return fn(ctx, logSnapshot{s.newSnapshot(t), keepsPlans})
 	})
 }
 
@@ -139,12 +138,22 @@ func (s logDB) Read(ctx context.Context, fn func(context.Context, changes.Snapsh
 func (s logDB) Start(fn func(context.Context)) { s.runInBackground(fn) }
 
 // logSnapshot implements changes.Snapshot.
-type logSnapshot struct{ *Snapshot }
+type logSnapshot struct {
+	*Snapshot
+	keepsPlans bool
+}
 
 // Select implements changes.Snapshot.
 func (s logSnapshot) Select(ctx context.Context, into any, text string, args ...any) error {
-	s.store.readPool.PrepareSoon(text)
-	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error { return stmt.Select(ctx, h, into, text, args...) })
+	if s.keepsPlans {
+		s.store.readPool.PrepareSoon(text)
+	}
+	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error {
+		if !s.keepsPlans {
+			h = stmt.Unprepared(h)
+		}
+		return stmt.Select(ctx, h, into, text, args...)
+	})
 }
 
 // SetRows implements changes.Snapshot.

@@ -123,3 +123,26 @@ func TestIdleFeed(t *testing.T) {
 		}
 	})
 }
+
+// TestLogByIndex follows with plans that were made while the log was short: they read it by its indexes, because it grows.
+func TestLogByIndex(t *testing.T) {
+	t.Parallel()
+	url := catalogtest.Postgres(t)
+	s, program := open(t, url), other(t, url)
+	home := newShelf(t, s)
+	f := subscribed(t, s)
+	exec(t, program, `ANALYZE changes`)
+	const scans = `SELECT coalesce(seq_scan, 0), coalesce(idx_scan, 0) FROM pg_stat_user_tables WHERE relname = 'changes'`
+	read := func() (whole, byIndex int) {
+		check(t, program.QueryRowContext(t.Context(), scans).Scan(&whole, &byIndex))
+		return whole, byIndex
+	}
+	before, indexed := read()
+	for whole, n := before, indexed; n < indexed+20; whole, n = read() {
+		if whole > before {
+			t.Fatalf("the log was read whole %d times", whole-before)
+		}
+		must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("New"), nil))
+		f.next(t, 1)
+	}
+}

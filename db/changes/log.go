@@ -22,8 +22,9 @@ type DB interface {
 	Select(ctx context.Context, into any, text string, args ...any) error
 	// Write runs fn in a transaction. Each statement sees what was committed before it.
 	Write(ctx context.Context, fn func(context.Context) error) error
-	// Read runs fn with a snapshot.
-	Read(ctx context.Context, fn func(context.Context, Snapshot) error) error
+	// Read runs fn with a snapshot. If keepsPlans is true, its statements are prepared and planned once; else each is
+	// planned for its own arguments.
+	Read(ctx context.Context, keepsPlans bool, fn func(context.Context, Snapshot) error) error
 	// Start runs fn in a goroutine, or in place with a canceled context after the DB was closed.
 	Start(fn func(context.Context))
 }
@@ -78,7 +79,8 @@ func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.Change
 // log if it is nil. It returns that position too. It never reads a replica, because a standby does not
 // know which transactions run.
 func (l *Log) read(ctx context.Context, f Filter, after *Position, rows int) (page *Page, begin Position, err error) {
-	err = l.DB.Read(ctx, func(ctx context.Context, s Snapshot) error {
+	keepsPlans := f.where == nil // else the index depends on the operands
+	err = l.DB.Read(ctx, keepsPlans, func(ctx context.Context, s Snapshot) error {
 		window, err := l.readWindow(ctx, s, after)
 		if err != nil {
 			return err

@@ -100,7 +100,7 @@ func (l *Log) match(ctx context.Context, page Page, f Filter) (Page, error) {
 	b := query.New(l.Dialect)
 	from := l.bySeqSQL(b, ids, numbers)
 	passes := map[int64]bool{}
-	err := l.DB.Read(ctx, func(ctx context.Context, s Snapshot) error {
+	err := l.DB.Read(ctx, true, func(ctx context.Context, s Snapshot) error {
 		found, err := l.find(ctx, s, b, from, f)
 		if err != nil {
 			return err

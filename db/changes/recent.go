@@ -45,7 +45,7 @@ func (l *Log) Recent(ctx context.Context, args model.RecentArgs) (page *model.Ch
 	if err := l.TickForPage(ctx); err != nil {
 		return nil, err
 	}
-	err = l.DB.Read(ctx, func(ctx context.Context, s Snapshot) error {
+	err = l.DB.Read(ctx, true, func(ctx context.Context, s Snapshot) error {
 		page, err = l.selectRecent(ctx, s, &args, before)
 		return err
 	})

@@ -46,7 +46,7 @@ type Dialect struct {
 	LogSize      string // SELECT of the bytes of the log of changes
 	SetActor     string // statement that names the actor of the transaction's changes, its argument
 	ClearActor   string // statement that ends that; empty if the end of the transaction does
-	PlanOnce     string // statement that lets the transaction plan a prepared statement once; empty if it does so
+	PlanOnce     string // statements that let the transaction plan a prepared statement once, by indexes; empty if it does so
 
 	// ForgetChanges are statements that delete some of the changes before {cut}. Each runs until it
 	// deletes nothing. The argument is the maximum number.

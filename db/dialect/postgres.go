@@ -45,7 +45,8 @@ UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM informatio
 UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()
 UNION ALL SELECT tgname || ' ' || encode(tgargs, 'escape') FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace`,
 	LogReset: `INSERT INTO changes (row_id, version, type, operation) VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
-	PlanOnce: `SET LOCAL plan_cache_mode = force_generic_plan`,
+	// A plan that was made while the tables were small must not read them whole when they are large.
+	PlanOnce: `SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off`,
 	SetActor: `SELECT set_config('catalogue.actor', $1, true)`,
 	Members:  `jsonb_each_text`,
 	LogSize:  `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks')`,
