@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
@@ -20,6 +21,9 @@ import (
 // importRows is the number of rows in one statement of an import. The SQLite driver's time for a
 // statement grows with the square of its parameters.
 const importRows = 100
+
+// arrayRows is the number of rows in one INSERT with an array for each column, because triggers run for each statement.
+const arrayRows = 500
 
 // importLock is the key of PostgreSQL's advisory lock for imports.
 const importLock = 7_305_140_115
@@ -61,7 +65,7 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		}
 	}
 	var ids []model.ID
-	for part := range namesOf(names) {
+	for part := range s.namesOf(names) {
 		var found []struct {
 			ID           model.ID
 			Name, Author string
@@ -84,26 +88,33 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
 }
 
-// namesOf yields the sort keys of names as arguments of alikeSQL.
-func namesOf(names []string) iter.Seq[[]any] {
+// namesOf yields the sort keys of names as arguments of alikeSQL: one array, or importRows keys at a time.
+func (s *Store) namesOf(names []string) iter.Seq[[]any] {
 	keys := make([]string, len(names))
 	for i, name := range names {
 		keys[i] = collate.SortKey(name)
 	}
 	slices.Sort(keys)
-	return slices.Chunk(anys(slices.Compact(keys)), importRows)
+	keys = slices.Compact(keys)
+	if s.dialect.HasArrays {
+		return slices.Values([][]any{{pq.Array(keys)}})
+	}
+	return slices.Chunk(anys(keys), importRows)
 }
 
-// alikeSQL returns the SELECT of the rows r whose names have one of n sort keys, in order of id. Names with one identity
+// alikeSQL returns the SELECT of the rows r whose names have one of n sort keys of namesOf, in order of id. Names with one identity
 // have one sort key. PostgreSQL looks each key up in the index of names even without statistics, as in the first import,
 // because OFFSET keeps it from a join.
 func (s *Store) alikeSQL(table, columns string, n int) string {
-	// Both engines name the column of VALUES column1.
+	keys := `(VALUES ` + tuples(n, 1) + `) AS k`
+	if s.dialect.HasArrays {
+		keys = `unnest(CAST($1 AS text[])) AS k (column1)` // the name that VALUES gives its column
+	}
 	rows := table + ` r WHERE ` + s.dialect.SortKey("r.name_fold") + ` = k.column1`
 	if s.dialect.HasLateral {
 		rows = `LATERAL (SELECT r.* FROM ` + rows + ` OFFSET 0) r`
 	}
-	return s.numbered(`SELECT ` + columns + ` FROM (VALUES ` + tuples(n, 1) + `) AS k CROSS JOIN ` + rows + ` ORDER BY r.id`)
+	return s.numbered(`SELECT ` + columns + ` FROM ` + keys + ` CROSS JOIN ` + rows + ` ORDER BY r.id`)
 }
 
 // FindBook returns the id of the book that a new one means (model.MeetAgain), or 0. It locks the book until the transaction

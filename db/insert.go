@@ -205,13 +205,17 @@ func nullable(text string) any {
 	return text
 }
 
-// insert stores rows by INSERTs of importRows each, and sets each row to what was stored.
+// insert stores rows by INSERTs of many, and sets each row to what was stored.
 func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
 	actors := n.actors
 	if actors == nil {
 		actors = actorsOf(ctx, len(rows))
 	}
-	for part := range slices.Chunk(rows, importRows) {
+	size := importRows
+	if s.dialect.HasArrays {
+		size = arrayRows
+	}
+	for part := range slices.Chunk(rows, size) {
 		if actors != nil {
 			n.actors, actors = actors[:len(part)], actors[len(part):]
 		}

@@ -307,7 +307,7 @@ func (w *writer[T]) Named(ctx context.Context, names []string) (all []*T, err er
 		wanted[collate.Identity(name)] = true
 	}
 	name := w.fields[slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == "name" })]
-	for part := range namesOf(names) {
+	for part := range w.store.namesOf(names) {
 		rows, err := fetch(ctx, w.store, w.mapping, w.store.alikeSQL(w.Name, w.selected(w.store.dialect, "r"), len(part)), part...)
 		if err != nil {
 			return nil, err
