@@ -18,7 +18,8 @@ const (
 	// answersInterval is the time between two deletions of old idempotency answers, which are kept for a day.
 	answersInterval = time.Hour
 
-	// changesInterval is the time between two deletions of old changes.
+	// changesInterval is the time between two deletions of old changes, and two measurements of their log, which SQLite
+	// reads for that.
 	changesInterval = time.Hour
 
 	// sizesInterval is the time between two counts of the rows. A count takes up to a second, and a stale one
@@ -59,7 +60,7 @@ func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays 
 		every(ctx, answersInterval, func() error { return store.ForgetAnswers(ctx) }, log, "old answers could not be deleted"),
 		every(ctx, answersInterval, func() error { return store.Accounts.Forget(ctx, time.Now().UnixMicro()) }, log, "expired sessions could not be deleted"),
 		every(ctx, changesInterval, func() error { return store.ForgetChanges(ctx, changesDays) }, log, "old changes could not be deleted"),
-		every(ctx, sizesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured"),
+		every(ctx, changesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured"),
 		every(ctx, sizesInterval, func() error { return store.CountSizes(ctx) }, log, "the rows could not be counted"),
 	} {
 		<-done
