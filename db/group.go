@@ -146,10 +146,13 @@ func (s *Snapshot) countsFacets(g *model.Grouping) bool {
 // minKept is the number of books from which counts are kept.
 const minKept = 10_000
 
-// mayKeep reports whether counts of a selection may be kept. A search has no rows of the past.
-func (s *Snapshot) mayKeep(sel model.Selection) bool {
-	return sel.Search == "" && !s.Writing() && (s.store.options.keepEagerly || s.store.Sizes().Books >= minKept)
+// KeepsCounts reports whether counts that take long are kept.
+func (s *Snapshot) KeepsCounts() bool {
+	return !s.Writing() && (s.store.options.keepEagerly || s.store.Sizes().Books >= minKept)
 }
+
+// mayKeep reports whether counts of a selection may be kept. A search has no rows of the past.
+func (s *Snapshot) mayKeep(sel model.Selection) bool { return sel.Search == "" && s.KeepsCounts() }
 
 // countFacets sets all[i] for each i in places. Their groupings have the same selection.
 func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {

@@ -89,7 +89,7 @@ func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (
 
 // words returns a function that returns the words of all books, or nil if reading them costs less than keeping them.
 func (s *Snapshot) words(t *query.Table) func(context.Context) ([]string, error) {
-	if t != query.Books || s.store.dialect.HasTrigrams || !s.mayKeep(model.Selection{}) {
+	if t != query.Books || s.store.dialect.HasTrigrams || !s.KeepsCounts() {
 		return nil
 	}
 	return func(ctx context.Context) (words []string, err error) {

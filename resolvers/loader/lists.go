@@ -116,6 +116,12 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 		}
 	}()
 	at, known := l.Snapshot.Known()
+	if !known && l.Snapshot.KeepsCounts() { // reading the revision is cheaper than choosing the largest groups
+		if at, err = l.Snapshot.Latest(ctx); err != nil {
+			return nil, err
+		}
+		known = true
+	}
 	if !known || l.Snapshot.Writing() {
 		return l.Snapshot.GroupBooks(ctx, groupings)
 	}
