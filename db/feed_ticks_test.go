@@ -47,7 +47,7 @@ func TestTickOfAnother(t *testing.T) {
 	check(t, ticking.QueryRow(`SELECT pg_backend_pid() FROM pg_advisory_xact_lock(7305140136)`).Scan(&pid))
 	must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
 	for before := tries.Load(); tries.Load() < before+3; {
-		if ask[bool](t, program, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)`) {
+		if ask[bool](t, program, `SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database d ON d.oid = database WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted)`) {
 			t.Fatal("the feed waits for the lock")
 		}
 	}
@@ -130,6 +130,7 @@ func TestLogByIndex(t *testing.T) {
 	url := catalogtest.Postgres(t)
 	s, program := open(t, url), other(t, url)
 	home := newShelf(t, s)
+	addBooks(t, program, 30, home.genre.ID)
 	f := subscribed(t, s)
 	exec(t, program, `ANALYZE changes`)
 	const scans = `SELECT coalesce(seq_scan, 0), coalesce(idx_scan, 0) FROM pg_stat_user_tables WHERE relname = 'changes'`

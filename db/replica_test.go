@@ -334,6 +334,9 @@ func TestReplicaURLs(t *testing.T) {
 	if _, err := db.New(t.Context(), url, db.Options{ReadWithoutPrimary: true}); err == nil {
 		t.Error("no replica can serve without a primary")
 	}
+	if _, err := db.New(t.Context(), url, db.Options{ReplicaMaxLag: time.Second}); err == nil {
+		t.Error("a maximum lag without replicas")
+	}
 	if _, err := db.New(t.Context(), dbtest.SQLite(t), db.Options{ReplicaURLs: []string{"postgres://one/catalogue"}}); err == nil {
 		t.Error("SQLite has a replica")
 	}

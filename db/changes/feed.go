@@ -91,7 +91,7 @@ func (f *Feed) Start() {
 }
 
 // run makes ticks and distributes changes until ctx ends. A tick of another process is only read: the process that
-// made it, or one that has made a change, looks for later changes, so that many processes do not look for the same ones.
+// made it, or one that has made a change, looks for later changes. So many processes do not look for the same ones.
 func (f *Feed) run(ctx context.Context) {
 	defer f.cutAll(fault.Unavailable(context.Canceled))
 	for look := true; ctx.Err() == nil; {
@@ -111,8 +111,8 @@ func (f *Feed) run(ctx context.Context) {
 	}
 }
 
-// wait waits for a change of this process, for a tick of any process, for pollInterval or for the end of ctx. It returns
-// false after a tick, because the process that made it looks again soon.
+// wait waits for a change of this process, for a tick of any process, for pollInterval or for the end of ctx. It
+// returns false after a tick, because the process that made it looks again soon.
 func (f *Feed) wait(ctx context.Context) bool {
 	timer := time.NewTimer(pollInterval)
 	defer timer.Stop()
@@ -142,7 +142,7 @@ func (f *Feed) followed() bool {
 	return len(f.subscribers) > 0
 }
 
-// once distributes what is new. If look is true, it makes a tick before if there are changes. lacks means that it may lack
+// once distributes new changes. If look is true, it makes a tick before if there are any. lacks means that it may lack
 // changes.
 func (f *Feed) once(ctx context.Context, look bool) (lacks bool, err error) {
 	if look {
