@@ -102,9 +102,9 @@ func (s *Store) namesOf(names []string) iter.Seq[[]any] {
 	return slices.Chunk(anys(keys), importRows)
 }
 
-// alikeSQL returns the SELECT of the rows r whose names have one of n sort keys of namesOf, in order of id. Names with one identity
-// have one sort key. PostgreSQL looks each key up in the index of names even without statistics, as in the first import,
-// because OFFSET keeps it from a join.
+// alikeSQL returns the SELECT of the rows r whose names have one of n sort keys of namesOf, in order of id. Names
+// with one identity have one sort key. PostgreSQL looks each key up in the index of names even without statistics, as
+// in the first import, because OFFSET keeps it from a join.
 func (s *Store) alikeSQL(table, columns string, n int) string {
 	keys := `(VALUES ` + tuples(n, 1) + `) AS k`
 	if s.dialect.HasArrays {

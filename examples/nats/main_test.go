@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -90,7 +91,7 @@ func TestOnce(t *testing.T) {
 	if _, err := js.Publish(t.Context(), "catalogue.book", nil, jetstream.WithMsgID("gone")); err != nil {
 		t.Fatal(err)
 	}
-	if err := follow(t.Context(), conn, catalogue.URL); err != errGone {
+	if err := follow(t.Context(), conn, catalogue.URL); !errors.Is(err, errGone) {
 		t.Errorf("the error is %v", err)
 	}
 }
