@@ -223,8 +223,8 @@ type countReader struct {
 	sel model.Selection
 }
 
-// Values implements facetcount.Reader. PostgreSQL groups by each column, with a hash table. SQLite uses a search tree,
-// which is slow for as many values as there are authors, and it evaluates a filter again for each.
+// Values implements facetcount.Reader. PostgreSQL groups by each column, with a hash table. SQLite does so for large
+// catalogues, except for authors: it uses a search tree, which is slow for many values. A filter is evaluated once.
 func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount.Counts, error) {
 	counts, hashes := facetcount.New(nil), r.s.store.dialect.HasHashGroups
 	switch {
@@ -232,7 +232,7 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 		n, err := r.countRows(ctx, r.sel)
 		counts.AddRows(n, nil)
 		return counts, err
-	case !hashes && !r.sel.All():
+	case !hashes && !(r.sel.All() && r.s.KeepsCounts()):
 		return r.values(ctx, columns, false)
 	}
 	parts := make([]*facetcount.Counts, len(columns))
