@@ -135,15 +135,23 @@ func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, m
 	if len(s.terms) == 0 {
 		return s, nil
 	}
-	found, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countUpTo(s.Found(b, false), many) })
+	count := func() (int, error) {
+		found, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countUpTo(s.Found(b, false), many) })
+		if err != nil {
+			return 0, err
+		}
+		return found[0], nil
+	}
+	found, err := count()
+	if err == nil && found == 0 {
+		if err = s.correct(ctx, d, run); err == nil && len(s.terms) > 0 {
+			found, err = count()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	s.Many = found[0] == many
-	switch {
-	case found[0] == 0:
-		return s, s.correct(ctx, d, run)
-	case s.Many:
+	if s.Many = found == many; s.Many {
 		named, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countNames(b, s, many) })
 		if err != nil {
 			return nil, err

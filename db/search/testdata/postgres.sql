@@ -46,6 +46,10 @@ SELECT word FROM unnest($1::text[]) AS word WHERE EXISTS (SELECT FROM books_sear
 WHERE m.words @@ ('''n' || word || '''' || '|' || '''a' || word || '''' || '|' || '''d' || word || '''')::tsquery)
 -- $1 = [tolkien]
 
+-- how many it finds
+WITH m AS MATERIALIZED (SELECT m.id FROM books_search m WHERE m.words @@ $1::tsquery) SELECT count(*) FROM (SELECT FROM m LIMIT 1000) m
+-- $1 = ('njr':*|'Njr':*|'ajr':*|'Ajr':*|'djr':*|'Djr':*)&('ntolkien':*|'atolkien':*|'dtolkien':*)
+
 -- what it finds
 SELECT m.id FROM books_search m WHERE m.words @@ $1::tsquery
 -- $1 = ('njr':*|'Njr':*|'ajr':*|'Ajr':*|'djr':*|'Djr':*)&('ntolkien':*|'atolkien':*|'dtolkien':*)

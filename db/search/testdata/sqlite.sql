@@ -53,6 +53,10 @@ SELECT term FROM books_vocabulary WHERE length(term) BETWEEN 5 AND 9 AND term NO
 SELECT value FROM json_each($1) WHERE EXISTS (SELECT 1 FROM books_vocabulary WHERE term = value)
 -- $1 = ["tolkien"]
 
+-- how many it finds
+SELECT count(*) FROM (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) m LIMIT 1000)
+-- $1 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkien" *))
+
 -- what it finds
 SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) m
 -- $1 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkien" *))
