@@ -148,7 +148,7 @@ func (p *Pool) PrepareSoon(text string) {
 		return
 	}
 	p.preparing[text] = p.background(func(ctx context.Context) {
-		_, _ = p.statement(ctx, text)
+		_, _ = p.statement(ctx, text) //nolint:sqlclosecheck // it stays in the pool
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		delete(p.preparing, text)
