@@ -151,8 +151,16 @@ func (s *Snapshot) KeepsCounts() bool {
 	return !s.Writing() && (s.store.options.keepEagerly || s.store.Sizes().Books >= minKept)
 }
 
-// mayKeep reports whether counts of a selection may be kept. A search has no rows of the past.
-func (s *Snapshot) mayKeep(sel model.Selection) bool { return sel.Search == "" && s.KeepsCounts() }
+// mayKeep reports whether counts of a selection may be kept. A search has no rows of the past, and a write of a book
+// must not select other books or drop them.
+func (s *Snapshot) mayKeep(sel model.Selection) bool {
+	return sel.Search == "" && !asksOthers(sel.Where) && s.KeepsCounts()
+}
+
+// asksOthers reports whether a condition on a book depends on other books.
+func asksOthers(c *model.Condition) bool {
+	return c != nil && (c.Op == model.Related && c.Field == "books" || slices.ContainsFunc(c.Of, asksOthers))
+}
 
 // countFacets sets all[i] for each i in places. Their groupings have the same selection.
 func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {
@@ -233,35 +241,40 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 		counts.AddRows(n, nil)
 		return counts, err
 	case !hashes && !(r.sel.All() && r.s.KeepsCounts()):
-		return r.values(ctx, columns, false)
+		counts, _, err := r.values(ctx, columns, false)
+		return counts, err
 	}
-	parts := make([]*facetcount.Counts, len(columns))
+	parts, seen := make([]*facetcount.Counts, len(columns)), make([]model.Revision, len(columns))
 	statements := make([]func() error, len(columns))
 	for i, name := range columns {
 		statements[i] = func() (err error) {
-			parts[i], err = r.values(ctx, []string{name}, hashes || name != facetcount.Author)
+			parts[i], seen[i], err = r.values(ctx, []string{name}, hashes || name != facetcount.Author)
 			return err
 		}
 	}
 	if err := runAll(ctx, statements); err != nil {
 		return nil, err
 	}
-	for _, part := range parts {
+	for i, part := range parts {
+		if seen[i] != seen[0] {
+			return nil, model.ErrSnapshotChanged // figures of several revisions do not fit together
+		}
 		counts.Join(part)
 	}
 	return counts, nil
 }
 
-// values counts the matching books by the values of columns. The database groups them if grouped is true.
-func (r *countReader) values(ctx context.Context, columns []string, grouped bool) (counts *facetcount.Counts, err error) {
+// values counts the matching books by the values of columns, at the revision seen. The database groups them if grouped is
+// true.
+func (r *countReader) values(ctx context.Context, columns []string, grouped bool) (counts *facetcount.Counts, seen model.Revision, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, r.sel)
 	if err != nil {
-		return nil, err
+		return nil, seen, err
 	}
 	from, found := r.query(), b.candidates(false)
 	if !grouped && b.ChoosesPath(r.Table, r.sel, model.Order{}) {
 		if from, found, err = r.access(ctx, b, r.sel.Where, model.Order{}, query.Unlimited, columns); err != nil {
-			return nil, err
+			return nil, seen, err
 		}
 	}
 	// The first row has the revision; the others have the columns.
@@ -276,15 +289,20 @@ func (r *countReader) values(ctx context.Context, columns []string, grouped bool
 	}
 	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(r.sel)}, func() scanRow {
 		counts = facetcount.New(columns)
-		return scanVersioned(len(columns), func(n int, values []any) {
+		scan := scanVersioned(len(columns), func(n int, values []any) {
 			if grouped {
 				counts.AddRows(n, values[0])
 			} else {
 				counts.Add(values)
 			}
 		})
+		return func(rows *sql.Rows, at *model.Revision) error {
+			err := scan(rows, at)
+			seen = *at
+			return err
+		}
 	})
-	return counts, err
+	return counts, seen, err
 }
 
 // expressions returns the SQL of columns.
@@ -341,8 +359,8 @@ func (r *countReader) Since(ctx context.Context, mark changes.Mark, columns []st
 	err = r.s.read(ctx, readStmt{text, b.Args, true}, func() scanRow {
 		delta, known = &facetcount.Delta{Mark: mark, Columns: columns}, false
 		scan := scanVersioned(len(columns), func(n int, values []any) {
-			if n == changes.Known {
-				known = true
+			if n >= changes.Known {
+				known, delta.Changes = true, n-changes.Known
 			} else {
 				delta.Add(n, values)
 			}

@@ -135,7 +135,8 @@ func TestKeptCounts(t *testing.T) {
 		keeping, reading := openWith(t, url, db.WithKeptCounts()), open(t, url)
 		w := keptWriter{other(t, url), rand.New(rand.NewPCG(1, 2)), !isSQLite(url)}
 		fillKept(t, w)
-		selections := keptSelections(t)
+		others := model.Filter{"genre": map[string]any{"books": map[string]any{"some": map[string]any{"price": map[string]any{"lt": 1}}}}}
+		selections := append(keptSelections(t), must[model.Selection](t)(model.ParseSelection("Book", others, nil)))
 		for step := range dbtest.Runs(400) {
 			w.step(t)
 			if w.postgres { // a transaction commits after a later one

@@ -26,14 +26,15 @@ func MarkSQL(d *dialect.Dialect) string {
 }
 
 // maxSince is the maximum number of changes after a mark. With more SinceSQL does not know them.
-const maxSince = 50_000
+const maxSince = 10_000
 
-// Known is the number in the row by which SinceSQL says that the log goes back to the mark.
+// Known is the least number in the row by which SinceSQL says that the log goes back to the mark. The number of changes
+// since then is added to it.
 const Known = 2
 
 // SinceSQL returns the SELECT of the books that changed after a mark and are, or were, in a selection. Its columns are a
 // revision, a number, and columns of the book r. The number is -1 for a book as it was at the mark, and 1 for one as it
-// is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known.
+// is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known or more.
 func SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision string, columns []string) string {
 	d, book := b.Dialect, types[model.TypeBook]
 	tick, limit := b.Arg(mark.Tick), b.Arg(maxSince+1)
@@ -52,10 +53,10 @@ func SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision stri
 	}
 	selected, none := strings.Join(append([]string{""}, columns...), ", "), strings.Repeat(", NULL", len(columns))
 	return `WITH since AS MATERIALIZED (SELECT c.row_id, c.seq, c.operation, c.old FROM changes c WHERE ` + after + ` AND c.type = '` + book.code + `' LIMIT ` + limit + `),
-firsts AS MATERIALIZED (SELECT s.* FROM (SELECT row_id, min(seq) AS seq FROM since GROUP BY row_id) n JOIN since s ON s.row_id = n.row_id AND s.seq = n.seq)
+firsts AS MATERIALIZED (SELECT n.* FROM (SELECT s.*, row_number() OVER (PARTITION BY row_id ORDER BY seq) AS place FROM since s) n WHERE n.place = 1)
 SELECT CAST(NULL AS bigint), CAST(NULL AS bigint), -1` + selected + ` FROM (SELECT ` + b.Image(book.table, "f.row_id", "f.old") + ` FROM firsts f WHERE f.operation <> 'c') r` + filter() + `
 UNION ALL SELECT NULL, NULL, 1` + selected + ` FROM ` + current + filter() + `
 UNION ALL SELECT n.catalogue, n.reference, 0` + none + ` FROM (` + revision + `) n
-UNION ALL SELECT NULL, NULL, ` + strconv.Itoa(Known) + none + ` WHERE ` + known + ` AND (SELECT count(*) FROM since) < ` + limit + `
+UNION ALL SELECT NULL, NULL, ` + strconv.Itoa(Known) + ` + (SELECT count(*) FROM since)` + none + ` WHERE ` + known + ` AND (SELECT count(*) FROM since) < ` + limit + `
   AND NOT EXISTS (SELECT 1 FROM firsts WHERE operation = 'r' OR operation <> 'c' AND old IS NULL)`
 }

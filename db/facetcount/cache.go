@@ -16,7 +16,7 @@ const (
 
 	maxKept   = 16 << 20 // bytes of one selection's counts
 	maxCache  = 32 << 20 // bytes of all
-	moveAfter = 1_000    // changed rows after which counts move to a later mark
+	moveAfter = 1_000    // changes after which counts move to a later mark
 )
 
 // Cache keeps the counts of selections of books that took long to read. It begins at their second reading, and then
@@ -131,9 +131,9 @@ func (c *Cache) since(ctx context.Context, key string, r Reader, columns []strin
 	return &Kept{mark: mark, reference: at.Reference}, delta, at, nil
 }
 
-// move moves counts to a later mark if many rows have changed. delta is of revision at.
+// move moves counts to a later mark after many changes. delta is of revision at.
 func (c *Cache) move(ctx context.Context, kept *Kept, r Reader, delta *Delta, at model.Revision) error {
-	if len(delta.rows) <= c.moveAfter {
+	if delta.Changes <= c.moveAfter {
 		return nil
 	}
 	mark, err := r.NewestMark(ctx)

@@ -23,6 +23,7 @@ type Kept struct {
 type Delta struct {
 	Mark    changes.Mark
 	Columns []string
+	Changes int // in the log, also of other books
 	rows    []deltaRow
 }
 

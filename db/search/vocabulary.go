@@ -47,7 +47,7 @@ func (v *Vocabulary) Words(ctx context.Context, newest changes.Mark, changed fun
 	words = slices.AppendSeq(slices.Clip(words), maps.Keys(further))
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.mark == mark {
+	if v.mark == mark && len(words) <= maxVocabulary {
 		v.mark, v.words = newest, words
 	}
 	return words, nil
