@@ -77,8 +77,8 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 		key = nil
 	}
 	err := h.options.Pipeline.Run(w, r, key, pipeline.Ready(&pipeline.Operation{
-		Price: price,
-		Tag:   f.listTag,
+		Price: price, MayLag: true,
+		Tag: f.listTag,
 		Read: func(ctx context.Context) (cacheable bool, err error) {
 			if position, err = h.position(ctx, wanted); err != nil {
 				return false, err

@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
+
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
@@ -126,7 +128,7 @@ func TestLateReplica(t *testing.T) {
 	t.Parallel()
 	c, _, _, replica := serveReplicatedWith(t, db.Options{ReplicaMaxLag: time.Hour})
 	heavyWith := func(alias string) string {
-		return servertest.ByGet(`{ ` + alias + `: book(id: 1) { name } ` + heavy[1:])
+		return servertest.ByGet(`{ ` + alias + `: books(filter: {id: {eq: 1}}) { nodes { name } } ` + heavy[1:])
 	}
 	anonymous := func(target string, headers ...string) func() *httptest.ResponseRecorder {
 		return func() *httptest.ResponseRecorder {
@@ -147,10 +149,15 @@ func TestLateReplica(t *testing.T) {
 		}
 	}
 	for name, request := range map[string]func() *httptest.ResponseRecorder{
-		"with a token":    func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, heavyWith("token"), "") },
-		"with a cookie":   anonymous(heavyWith("cookie"), "Cookie: a=b"),
-		"without a cache": anonymous(heavyWith("cache"), "Cache-Control: no-cache"),
-		"of a book":       anonymous("/api/books/1"),
+		"with a token":            func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, heavyWith("token"), "") },
+		"with a cookie":           anonymous(heavyWith("cookie"), "Cookie: a=b"),
+		"without a cache":         anonymous(heavyWith("cache"), "Cache-Control: no-cache"),
+		"of a book":               anonymous("/api/books/1"),
+		"of a list and a book":    anonymous(servertest.ByGet(`{ ...b } fragment b on Query { book(id: 1) { name } ` + heavy[1:])),
+		"of a list and a history": anonymous(servertest.ByGet(`{ books(filter: {id: {eq: 1}}) { nodes { name history(first: 1) { hasMore } } } ` + heavy[1:])),
+		"by a WebSocket": func() *httptest.ResponseRecorder {
+			return askSocket(t, c.Handler, `{ socket: books(filter: {id: {eq: 1}}) { nodes { name } } `+heavy[1:])
+		},
 		"of a whole list": anonymous("/api/books", "Accept: text/csv"),
 	} {
 		w := request()
@@ -166,6 +173,27 @@ func TestLateReplica(t *testing.T) {
 // TestLateReplicasDecline lets eight clients ask for expensive reads while the replica is late and the primary makes each
 // of them wait. The primary runs no more of them than their class has permits. The others get 503 with Retry-After, and
 // cheap reads are answered.
+
+// askSocket sends a query by a WebSocket without a token. The body of the response is its message.
+func askSocket(t *testing.T, handler http.Handler, query string) *httptest.ResponseRecorder {
+	t.Helper()
+	endpoint := httptest.NewServer(handler)
+	defer endpoint.Close()
+	conn, _, err := websocket.Dial(t.Context(), endpoint.URL+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+	servertest.Must(t, err)
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(1 << 20)
+	w := httptest.NewRecorder()
+	for _, message := range []string{`{"type":"connection_init"}`, `{"id":"1","type":"subscribe","payload":{"query":` + servertest.Encode(t, query) + `}}`} {
+		servertest.Must(t, conn.Write(t.Context(), websocket.MessageText, []byte(message)))
+		_, body, err := conn.Read(t.Context())
+		servertest.Must(t, err)
+		w.Body.Reset()
+		_, _ = w.Body.Write(body)
+	}
+	return w
+}
+
 func TestLateReplicasDecline(t *testing.T) {
 	t.Parallel()
 	const timeout, connections, permits, clients = 2 * time.Second, 4, 2, 8

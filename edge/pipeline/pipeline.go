@@ -46,6 +46,8 @@ func KeyOf(parts ...string) Key { return func() respcache.Key { return respcache
 // Operation is the prepared operation of a request.
 type Operation struct {
 	Price cost.Estimate
+	// MayLag lets a late replica serve Read: it reads lists alone, for a response that can say so.
+	MayLag bool
 	// Tag returns the ETag of the response at a revision; nil means no such ETag.
 	Tag func(revision int64) string
 
@@ -128,7 +130,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		var stop context.CancelFunc
 		ctx, stop = admission.LimitRead(ctx, operation.Price)
 		defer stop()
-		revision, err = p.Catalogue.Read(ctx, known, replicasFor(r, operation.Price), operation.Read)
+		revision, err = p.Catalogue.Read(ctx, known, replicasFor(r, operation), operation.Read)
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}
@@ -157,11 +159,11 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 
 // replicasFor returns the replicas that may serve a read. Its client may have written if it has a token or a cookie,
 // and asks for all changes by Cache-Control: no-cache, so a late replica serves neither.
-func replicasFor(r *http.Request, price cost.Estimate) model.Replicas {
+func replicasFor(r *http.Request, operation *Operation) model.Replicas {
 	switch {
-	case admission.ClassOf(price) == admission.Light:
+	case admission.ClassOf(operation.Price) == admission.Light:
 		return model.NoReplica
-	case r.Header["Authorization"] != nil, r.Header["Cookie"] != nil, strings.Contains(r.Header.Get("Cache-Control"), "no-cache"):
+	case !operation.MayLag, r.Header["Authorization"] != nil, r.Header["Cookie"] != nil, strings.Contains(r.Header.Get("Cache-Control"), "no-cache"):
 		return model.FreshReplica
 	}
 	return model.LateReplica

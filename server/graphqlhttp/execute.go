@@ -58,7 +58,7 @@ func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Op
 	}
 	switch {
 	case o.isQuery():
-		run.Read = e.read
+		run.Read, run.MayLag = e.read, onlyLists(o.Operation.SelectionSet) && !hasName(e.query, unshared...)
 	default:
 		run.Write = func(ctx context.Context) error { return e.write(ctx, r) }
 	}
@@ -66,6 +66,21 @@ func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Op
 		run.Tag = func(revision int64) string { return etag(e.mediaType, revision) }
 	}
 	return run
+}
+
+// onlyLists reports whether the fields of a query are lists. An object by its id is never read from a late replica.
+func onlyLists(set ast.SelectionSet) bool {
+	return !slices.ContainsFunc(set, func(selection ast.Selection) bool {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			return !slices.Contains([]string{"books", "genres", "categories", "bookGroups", "__typename"}, selection.Name)
+		case *ast.InlineFragment:
+			return !onlyLists(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			return !onlyLists(selection.Definition.SelectionSet)
+		}
+		return true
+	})
 }
 
 // etag returns the ETag of every response at a revision in a media type.

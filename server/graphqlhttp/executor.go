@@ -86,7 +86,7 @@ func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.Operat
 		done = true
 		r := (&http.Request{Header: created.Headers}).WithContext(ctx)
 		operation := e.pipelined(ctx, r)
-		operation.Tag, operation.Answer = nil, func(http.ResponseWriter) {}
+		operation.MayLag, operation.Tag, operation.Answer = false, nil, func(http.ResponseWriter) {}
 		if err := h.Pipeline.Run(Discard{}, r, nil, pipeline.Ready(operation)); err != nil {
 			return h.DispatchError(ctx, refusalOf(err).errors)
 		}
