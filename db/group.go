@@ -204,11 +204,9 @@ func (s *Snapshot) count(ctx context.Context, sel model.Selection, columns []str
 
 // loadCounts keeps counts of all books in the background, because reading them may take longer than a request may.
 func (s *Store) loadCounts(ctx context.Context, columns []string) error {
-	for range 3 { // another load may have other columns
-		if s.counts.Has("", columns) {
-			return nil
-		}
-		err := s.load(ctx, "counts", func(life context.Context) error {
+	for own := false; !own && !s.counts.Has("", columns); { // another load may have other columns
+		var err error
+		own, err = s.load(ctx, "counts", func(life context.Context) error {
 			if s.dialect.HasTicks {
 				if err := s.log.TickIfWritable(life); err != nil {
 					return err

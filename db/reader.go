@@ -117,7 +117,7 @@ func (s *Snapshot) words(t *query.Table) func(context.Context) ([]string, error)
 			if words != nil || err != nil || attempt == 2 || s.tx != nil {
 				return words, err
 			}
-			if err := s.store.load(ctx, "words", s.store.loadWords); err != nil {
+			if _, err := s.store.load(ctx, "words", s.store.loadWords); err != nil {
 				return nil, err
 			}
 		}

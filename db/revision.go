@@ -102,19 +102,19 @@ func (l *flights) land(key string, err error) {
 }
 
 // load runs fn in the background, once for all calls with a key meanwhile, and waits for it. If ctx ends before, fn goes
-// on, so that later calls find what it keeps.
-func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) error {
-	f, isNew := s.loads.join(key)
-	if isNew {
+// on, so that later calls find what it keeps. own means that it was the fn of this call.
+func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) (own bool, err error) {
+	f, own := s.loads.join(key)
+	if own {
 		s.runInBackground(func(life context.Context) {
 			s.loads.land(key, task.Run(life, func() error { return fn(life) }))
 		})
 	}
 	select {
 	case <-f.done:
-		return f.err
+		return own, f.err
 	case <-ctx.Done():
-		return fault.Translate(ctx.Err())
+		return own, fault.Translate(ctx.Err())
 	}
 }
 
