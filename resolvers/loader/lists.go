@@ -81,7 +81,7 @@ func (l *rowLoader[T]) Count(ctx context.Context, sel model.Selection) (int, err
 		return count(ctx, sel)
 	}
 	at, known := snapshot.Known()
-	if !known && sel.All() { // reading the revision is cheaper than counting all rows
+	if !known && (sel.All() || snapshot.KeepsCounts()) { // reading the revision is cheaper than counting many rows
 		var err error
 		if at, err = snapshot.Latest(ctx); err != nil {
 			return 0, err
