@@ -236,8 +236,11 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 	switch {
 	case len(columns) == 0:
 		n, err := r.countRows(ctx, r.sel)
+		if err != nil {
+			return nil, err
+		}
 		counts.AddRows(n, nil)
-		return counts, err
+		return counts, nil
 	case !hashes && !(r.sel.All() && r.s.KeepsCounts()):
 		counts, _, err := r.values(ctx, columns, false)
 		return counts, err
@@ -287,18 +290,13 @@ func (r *countReader) values(ctx context.Context, columns []string, grouped bool
 	}
 	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(r.sel)}, func() scanRow {
 		counts = facetcount.New(columns)
-		scan := scanVersioned(len(columns), func(n int, values []any) {
+		return scanVersioned(len(columns), &seen, func(n int, values []any) {
 			if grouped {
 				counts.AddRows(n, values[0])
 			} else {
 				counts.Add(values)
 			}
 		})
-		return func(rows *sql.Rows, at *model.Revision) error {
-			err := scan(rows, at)
-			seen = *at
-			return err
-		}
 	})
 	return counts, seen, err
 }
@@ -312,9 +310,9 @@ func (r *countReader) expressions(columns []string) []string {
 	return all
 }
 
-// scanVersioned scans a row with the revision and the number 0, and calls add with the number and the columns of each
-// other row. values are valid during the call.
-func scanVersioned(columns int, add func(n int, values []any)) scanRow {
+// scanVersioned scans a row with the revision and the number 0, which sets seen, and calls add with the number and the
+// columns of each other row. values are valid during the call.
+func scanVersioned(columns int, seen *model.Revision, add func(n int, values []any)) scanRow {
 	values := make([]any, 3+columns) // any takes a value without a conversion
 	pointers := make([]any, len(values))
 	for i := range values {
@@ -328,6 +326,7 @@ func scanVersioned(columns int, add func(n int, values []any)) scanRow {
 			add(int(n), values[3:])
 		} else {
 			*at = model.Revision{Catalogue: values[0].(int64), Reference: values[1].(int64)}
+			*seen = *at
 		}
 		return nil
 	}
@@ -356,18 +355,13 @@ func (r *countReader) Since(ctx context.Context, mark changes.Mark, columns []st
 	known := false
 	err = r.s.read(ctx, readStmt{text, b.Args, true}, func() scanRow {
 		delta, known = &facetcount.Delta{Mark: mark, Columns: columns}, false
-		scan := scanVersioned(len(columns), func(n int, values []any) {
+		return scanVersioned(len(columns), &now, func(n int, values []any) {
 			if n >= changes.Known {
 				known, delta.Changes = true, n-changes.Known
 			} else {
 				delta.Add(n, values)
 			}
 		})
-		return func(rows *sql.Rows, at *model.Revision) error {
-			err := scan(rows, at)
-			now = *at
-			return err
-		}
 	})
 	if err != nil || !known {
 		return nil, now, err

@@ -112,15 +112,14 @@ func (s *Snapshot) words(t *query.Table) func(context.Context) ([]string, error)
 			}
 			return true, nil
 		}
-		for attempt := 1; ; attempt++ {
-			words, err = s.store.vocabulary.Words(ctx, newest, changed)
-			if words != nil || err != nil || attempt == 2 || s.tx != nil {
-				return words, err
-			}
-			if _, err := s.store.load(ctx, "words", s.store.loadWords); err != nil {
-				return nil, err
-			}
+		words, err = s.store.vocabulary.Words(ctx, newest, changed)
+		if words != nil || err != nil || s.tx != nil {
+			return words, err
 		}
+		if _, err := s.store.load(ctx, "words", s.store.loadWords); err != nil {
+			return nil, err
+		}
+		return s.store.vocabulary.Words(ctx, newest, changed)
 	}
 }
 
@@ -132,9 +131,11 @@ func (s *Store) loadWords(ctx context.Context) error {
 			return err
 		}
 		var words []string
-		err = snapshot.selectColumn(ctx, &words, search.AllWordsSQL)
+		if err := snapshot.selectColumn(ctx, &words, search.AllWordsSQL); err != nil {
+			return err
+		}
 		s.vocabulary.Load(words, mark)
-		return err
+		return nil
 	})
 }
 
