@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,8 +27,9 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 	var statements []func() error
 	counted, alone := map[string][]int{}, map[string][]int{} // indexes of groupings that one statement serves
 	for i, g := range groupings {
-		if s.countsFacets(g) {
-			counted[g.Selection.Key()] = append(counted[g.Selection.Key()], i)
+		if counts, kept := s.countsFacets(g); counts {
+			key := strconv.FormatBool(kept) + g.Selection.Key() // a column that is not kept is not read with those that are
+			counted[key] = append(counted[key], i)
 		} else {
 			alone[g.Key()] = append(alone[g.Key()], i)
 		}
@@ -138,9 +140,10 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 // SQLite sorts all rows to group them, unless an index has that order. One pass that counts values
 // in Go serves all groupings of the same rows and is faster. PostgreSQL counts values where they are kept.
 
-// countsFacets reports whether a grouping is counted in Go.
-func (s *Snapshot) countsFacets(g *model.Grouping) bool {
-	return facetcount.Supports(g) && (!s.store.dialect.HasHashGroups || s.mayKeep(g.Selection) && s.store.counts.Keeps(g.Selection.Key()))
+// countsFacets reports whether a grouping is counted in Go, and whether its counts are kept.
+func (s *Snapshot) countsFacets(g *model.Grouping) (counts, kept bool) {
+	kept = facetcount.Supports(g) && s.mayKeep(g.Selection) && s.store.counts.Keeps(g.Selection.Key(), facetcount.Columns(g))
+	return kept || !s.store.dialect.HasHashGroups && facetcount.Supports(g), kept
 }
 
 // minKept is the number of books from which counts are kept.

@@ -27,9 +27,6 @@ type Cache struct {
 	kept      lru.Cache[string, *Kept] // nil: counts that took long
 }
 
-// tooLarge stands for counts that are not kept, because they have too many values.
-var tooLarge = &Kept{}
-
 // NewCache returns a Cache of counts that took some milliseconds. If eager is true, it keeps all and moves them at each
 // change.
 func NewCache(eager bool) *Cache {
@@ -53,16 +50,16 @@ type Reader interface {
 	Known() (model.Revision, bool)
 }
 
-// Keeps reports whether the counts of a selection are to be kept, because they took long or are of all books.
-func (c *Cache) Keeps(key string) bool {
+// Keeps reports whether columns of a selection are to be kept, because its counts took long or are of all books.
+func (c *Cache) Keeps(key string, columns []string) bool {
 	kept, slow := c.kept.Get(key)
-	return (slow || key == "") && kept != tooLarge
+	return (slow || key == "") && (kept == nil || !kept.lacksRoom(columns))
 }
 
 // Has reports whether columns of a selection are kept, or have too many values for that.
 func (c *Cache) Has(key string, columns []string) bool {
 	kept, _ := c.kept.Get(key)
-	return kept == tooLarge || kept != nil && kept.has(columns)
+	return kept != nil && (kept.has(columns) || kept.lacksRoom(columns))
 }
 
 // Took tells the time that reading counts of a selection took.
@@ -74,7 +71,7 @@ func (c *Cache) Took(key string, took time.Duration) {
 
 // Count calls fn with the counts of the books by the values of columns. fn must not keep them.
 func (c *Cache) Count(ctx context.Context, key string, r Reader, columns []string, fn func(*Counts)) error {
-	if !c.Keeps(key) {
+	if !c.Keeps(key, columns) {
 		begun := time.Now()
 		counts, err := r.Values(ctx, columns)
 		if err != nil {
@@ -101,9 +98,6 @@ func (c *Cache) Count(ctx context.Context, key string, r Reader, columns []strin
 	fn(counts)
 	if now, _ := r.Known(); kept != nil && now == at { // otherwise the counts may be of a later revision
 		kept.keep(counts, delta)
-		if kept.weight() > maxKept {
-			kept = tooLarge
-		}
 		c.kept.Set(key, kept)
 	}
 	return nil

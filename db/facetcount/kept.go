@@ -16,7 +16,8 @@ type Kept struct {
 	mu      sync.Mutex // guards what follows
 	mark    changes.Mark
 	columns []string
-	counts  *Counts // nil before the first keep
+	large   []string // columns that have too many values to be kept
+	counts  *Counts  // nil before the first keep
 }
 
 // Delta has the books of a selection that changed after a mark: each as it was at the mark, and as it is.
@@ -62,7 +63,14 @@ func (k *Kept) has(columns []string) bool {
 	return k.counts != nil && len(without(columns, k.columns)) == 0
 }
 
-// keep adds the columns of counts, which have the changes of a delta.
+// lacksRoom reports whether one of the columns has too many values to be kept.
+func (k *Kept) lacksRoom(columns []string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(k.large, name) })
+}
+
+// keep adds the columns of counts, which have the changes of a delta, as far as maxKept allows.
 func (k *Kept) keep(counts *Counts, delta *Delta) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -74,9 +82,17 @@ func (k *Kept) keep(counts *Counts, delta *Delta) {
 		k.counts = New(nil)
 		k.counts.rows = counts.rows
 	}
+	bytes := k.counts.weight()
 	for _, name := range without(counts.names, k.columns) {
+		v := counts.byName[name]
+		added := v.weight()
+		if bytes+added > maxKept {
+			k.large = append(k.large, name)
+			continue
+		}
+		bytes += added
 		k.columns = append(slices.Clone(k.columns), name)
-		k.counts.put(name, counts.byName[name])
+		k.counts.put(name, v)
 	}
 }
 
@@ -109,21 +125,30 @@ func (k *Kept) move(before, after *Delta) {
 
 // weight returns the approximate bytes of memory.
 func (k *Kept) weight() int {
-	const overhead, numberBytes, textBytes = 200, 40, 60
-	bytes := overhead
+	const overhead = 200
 	if k == nil {
-		return bytes
+		return overhead
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.counts == nil {
-		return bytes
+		return overhead
 	}
-	for _, v := range k.counts.columns {
-		bytes += numberBytes * len(v.numbers)
-		for text := range v.texts {
-			bytes += textBytes + len(text)
-		}
+	return overhead + k.counts.weight()
+}
+
+func (c *Counts) weight() (bytes int) {
+	for _, v := range c.columns {
+		bytes += v.weight()
+	}
+	return bytes
+}
+
+func (v *values) weight() int {
+	const numberBytes, textBytes = 40, 60
+	bytes := numberBytes * len(v.numbers)
+	for text := range v.texts {
+		bytes += textBytes + len(text)
 	}
 	return bytes
 }
