@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -31,10 +32,8 @@ import (
 type Service struct {
 	store   account.Store
 	now     func() time.Time
-	address func(context.Context) string
-
-	hashes  *semaphore.Weighted
-	waiting atomic.Int64 // hashes that run or wait
+	network func(context.Context) netip.Addr
+	queue   *queue // of the work on passwords
 
 	known      lru.Cache[string, found]
 	generation atomic.Int64 // changes with each use case that ends sessions
@@ -49,11 +48,11 @@ type Service struct {
 // maxKnownBytes is the size of the cache of sessions and tokens.
 const maxKnownBytes = 1 << 20
 
-// New returns a Service. now is the clock. address returns the client network of a request, which failed logins are
+// New returns a Service. now is the clock. network returns the client network of a request, which failed logins are
 // counted for.
-func New(store account.Store, now func() time.Time, address func(context.Context) string) *Service {
+func New(store account.Store, now func() time.Time, network func(context.Context) netip.Addr) *Service {
 	return &Service{
-		store: store, now: now, address: address, hashes: semaphore.NewWeighted(maxHashes),
+		store: store, now: now, network: network, queue: newQueue(),
 		reloading: semaphore.NewWeighted(1), reloads: rate.NewLimiter(rate.Every(reloadInterval), 1),
 		known: lru.New(maxKnownBytes, func(key string, f found) int {
 			const overhead = 512 // of an entry

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,8 +26,11 @@ type bench struct {
 	other   *Service
 	store   *db.Store
 	clock   *atomic.Int64
-	network *atomic.Value
+	network *atomic.Pointer[netip.Addr]
 }
+
+// from sets the client network of logins.
+func (b *bench) from(network string) { b.network.Store(new(netip.MustParseAddr(network))) }
 
 func (b *bench) pass(d time.Duration) { b.clock.Add(int64(d)) }
 
@@ -34,13 +38,13 @@ func (b *bench) pass(d time.Duration) { b.clock.Add(int64(d)) }
 func on(t *testing.T, run func(t *testing.T, b *bench)) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		b := &bench{store: catalogtest.Open(t, url), clock: new(atomic.Int64), network: new(atomic.Value)}
+		b := &bench{store: catalogtest.Open(t, url), clock: new(atomic.Int64), network: new(atomic.Pointer[netip.Addr])}
 		b.clock.Store(time.Now().UnixNano())
-		b.network.Store("192.0.2.1")
+		b.from("192.0.2.1")
 		now := func() time.Time { return time.Unix(0, b.clock.Load()) }
-		address := func(context.Context) string { return b.network.Load().(string) }
-		b.Service = New(b.store.Accounts, now, address)
-		b.other = New(catalogtest.Open(t, url).Accounts, now, address)
+		network := func(context.Context) netip.Addr { return *b.network.Load() }
+		b.Service = New(b.store.Accounts, now, network)
+		b.other = New(catalogtest.Open(t, url).Accounts, now, network)
 		run(t, b)
 	})
 }
@@ -419,11 +423,11 @@ func TestLogins(t *testing.T) {
 				t.Errorf("retry after %v", retry)
 			}
 		}
-		b.network.Store("192.0.2.2") // the person is not locked out
+		b.from("192.0.2.2") // the person is not locked out
 		if _, err := b.Login(t.Context(), "ada", password, ""); err != nil {
 			t.Error(err)
 		}
-		b.network.Store("192.0.2.1")
+		b.from("192.0.2.1")
 		b.pass(failureWindow)
 		if _, err := b.Login(t.Context(), "ada", password, ""); err != nil {
 			t.Error(err)
@@ -479,26 +483,67 @@ func TestBoundFailures(t *testing.T) {
 	})
 }
 
-// TestBusy lets more people sign in at once than may wait.
+// fill takes all permits and places by people with a session, each at another network.
+func (s *Service) fill() (tickets []*ticket) {
+	for i := range maxHashes + maxWaiting {
+		tickets = append(tickets, s.queue.enter(ip4(100, i), "", true))
+	}
+	return tickets
+}
+
+// TestBusy lets people wait until their request ends.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(account.Store{}, time.Now, nil)
-		check(t, s.hashes.Acquire(t.Context(), maxHashes))
+		s := New(account.Store{}, time.Now, func(context.Context) netip.Addr { return ip4(10, 1) })
+		running := []*ticket{s.queue.enter(ip4(10, 2), "", true), s.queue.enter(ip4(10, 3), "", true)}
 		ctx, cancel := context.WithCancel(t.Context())
 		waiting := make(chan outcome)
-		go func() {
-			waiting <- inParallel(maxHashes+maxWaiting, func(int) error { return second(s.hash(ctx, password)) })
-		}()
+		go func() { waiting <- inParallel(maxWaiting, func(int) error { return second(s.hash(ctx, password)) }) }()
 		synctest.Wait()
-		_, err := s.hash(t.Context(), password)
-		wantCode(t, err, model.Unavailable, "Try again in a few seconds")
-		if seconds, ok := model.RetryAfter(err); !ok || seconds != "2" {
-			t.Errorf("retry after %q", seconds)
-		}
 		cancel()
-		if o := <-waiting; o.succeeded != 0 || s.waiting.Load() != 0 {
-			t.Errorf("%d hashed without a permit, %d wait", o.succeeded, s.waiting.Load())
+		o := <-waiting
+		for _, err := range o.errors {
+			wantCode(t, err, model.Unavailable, "Try again in a few seconds")
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the cause is not the end of the request: %v", err)
+			}
+		}
+		if o.succeeded != 0 || len(s.queue.waiting) != 0 || s.queue.free != 0 {
+			t.Errorf("%d hashed without a permit, %d wait, %d permits are free", o.succeeded, len(s.queue.waiting), s.queue.free)
+		}
+		for _, t := range running {
+			s.queue.leave(t, true)
+		}
+		check(t, second(s.hash(t.Context(), password)))
+	})
+}
+
+// TestDoors comes to all places that hash a password while none is free.
+func TestDoors(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		ada := b.as(t, b.add(t, "ada", model.Reader))
+		_, secret, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "eve", Role: model.Reader})
+		check(t, err)
+		tickets := b.fill()
+		doors := map[string]func() error{
+			"login":    func() error { return second(b.Login(t.Context(), "ada", password, "")) },
+			"token":    func() error { _, _, err := b.LoginToken(t.Context(), "ada", password, ""); return err },
+			"password": func() error { return second(b.ChangePassword(ada, password, "another horse", "")) },
+			"link":     func() error { return second(b.Accept(t.Context(), Acceptance{Secret: secret, Password: password})) },
+		}
+		for name, door := range doors {
+			err := door()
+			wantCode(t, err, model.Unavailable, "Try again in a few seconds")
+			if seconds, ok := model.RetryAfter(err); !ok || seconds != "2" {
+				t.Errorf("%s: retry after %q", name, seconds)
+			}
+		}
+		for _, ticket := range tickets {
+			b.queue.leave(ticket, true)
+		}
+		for _, name := range []string{"login", "token", "link", "password"} {
+			check(t, doors[name]())
 		}
 	})
 }
@@ -512,11 +557,46 @@ func TestSameWork(t *testing.T) {
 		check(t, b.Disable(ctx, disabled.Account.ID))
 		_, _, err := b.Invite(ctx, Invitation{Name: "pending", Role: model.Reader})
 		check(t, err)
-		b.waiting.Add(maxHashes + maxWaiting)
+		b.fill()
 		for range 2 * maxAccountFailures { // which do not count
 			for _, name := range []string{"ada", "eve", "pending", "nobody"} {
 				_, err := b.Login(t.Context(), name, password, "")
 				wantCode(t, err, model.Unavailable, "Try again in a few seconds")
+			}
+		}
+	})
+}
+
+// TestColleagues logs more people in at once behind one address than may fail there.
+func TestColleagues(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		b.add(t, "ada", model.Reader)
+		o := inParallel(maxAddressFailures+5, func(int) error { return second(b.Login(t.Context(), "ada", password, "")) })
+		if o.succeeded != maxAddressFailures+5 {
+			t.Error(o.errors)
+		}
+	})
+}
+
+// TestKnown remembers where an account signed in, by any of its spellings, and not where a login failed.
+func TestKnown(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		b.add(t, "ada", model.Reader)
+		known := func(name, network string) bool {
+			ticket := b.queue.enter(netip.MustParseAddr(network), "account "+keyOf(name), false)
+			b.queue.leave(ticket, false)
+			return ticket.known
+		}
+		check(t, second(b.Login(t.Context(), "ADA", password, "")))
+		b.from("192.0.2.2")
+		_, err := b.Login(t.Context(), "ada", "wrong", "")
+		wantCode(t, err, model.Unauthenticated, "")
+		for _, tt := range []struct {
+			name, network string
+			want          bool
+		}{{"ada", "192.0.2.1", true}, {"Ada", "192.0.2.1", true}, {"eve", "192.0.2.1", false}, {"", "192.0.2.1", false}, {"ada", "192.0.2.2", false}} {
+			if got := known(tt.name, tt.network); got != tt.want {
+				t.Errorf("%q from %s: known %t, want %t", tt.name, tt.network, got, tt.want)
 			}
 		}
 	})

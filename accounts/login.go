@@ -1,7 +1,9 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -100,25 +102,26 @@ func (s *Service) check(ctx context.Context, name, password string) (*account.Ro
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	key := keyOf(name)
-	forgive, err := s.countFailure(ctx, key)
-	if err != nil {
+	network, key := s.network(ctx), keyOf(name)
+	limits := limitsOf(network, key)
+	if err := s.checkFailures(ctx, limits); err != nil {
 		return nil, err
 	}
 	row, err := s.store.ByKey(ctx, key)
 	if err != nil {
-		forgive()
 		return nil, err
 	}
 	stored := ""
 	if row != nil && row.DisabledAt == nil {
 		stored = row.Password
 	}
-	ok, outdated, err := s.verify(ctx, stored, password)
-	if err != nil || ok {
-		forgive()
-	}
-	switch {
+	var ok, outdated bool
+	var failed error
+	err = s.queue.do(ctx, network, "account "+key, false, func() bool {
+		ok, outdated, failed = s.attempt(ctx, limits, stored, password)
+		return ok
+	})
+	switch err = cmp.Or(err, failed); {
 	case err != nil:
 		return nil, err
 	case !ok:
@@ -142,10 +145,56 @@ func (s *Service) rehash(ctx context.Context, row *account.Row, password string)
 	return err
 }
 
-// countFailure counts a login as failed before its password is checked, so that concurrent logins do not exceed the
-// limits. forgive takes that back.
-func (s *Service) countFailure(ctx context.Context, key string) (forgive func(), err error) {
-	network := s.address(ctx)
+// attempt verifies a password. It counts the login as failed before, so that concurrent logins do not exceed the limits.
+// Colleagues behind one address wait uncounted.
+func (s *Service) attempt(ctx context.Context, limits []limit, stored, password string) (ok, outdated bool, err error) {
+	forgive, err := s.countFailure(ctx, limits)
+	if err != nil {
+		return false, false, err
+	}
+	ok, outdated, err = verify(stored, password)
+	if err != nil || ok {
+		forgive()
+	}
+	return ok, outdated, err
+}
+
+// limit bounds the failures of a key.
+type limit struct {
+	key []byte
+	max int64
+}
+
+// limitsOf returns the limits of an address, and of an account from there.
+func limitsOf(network netip.Addr, key string) []limit {
+	from := network.String()
+	return []limit{{digest("address " + from), maxAddressFailures}, {digest("account " + from + " " + key), maxAccountFailures}}
+}
+
+func errTooMany(wait int64) error {
+	return &model.Error{
+		Code: model.RateLimited, Message: "Too many failed logins. Try again in a few minutes.",
+		Err: &model.RetryError{After: time.Duration(wait) * time.Microsecond},
+	}
+}
+
+// checkFailures returns an error if a limit was reached.
+func (s *Service) checkFailures(ctx context.Context, limits []limit) error {
+	now := s.micros(0)
+	for _, limit := range limits {
+		count, endsAt, err := s.store.Failures(ctx, limit.key, now)
+		if err == nil && count >= limit.max {
+			err = errTooMany(endsAt - now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countFailure counts a failed login. forgive takes that back.
+func (s *Service) countFailure(ctx context.Context, limits []limit) (forgive func(), err error) {
 	now, ends := s.micros(0), s.micros(failureWindow)
 	if last := s.bounded.Load(); now >= last+boundInterval.Microseconds() && s.bounded.CompareAndSwap(last, now) {
 		if err := s.store.BoundFailures(ctx, now, maxFailureRows); err != nil {
@@ -158,23 +207,16 @@ func (s *Service) countFailure(ctx context.Context, key string) (forgive func(),
 			_ = s.store.ForgiveFailure(context.WithoutCancel(ctx), key) // else the window ends it
 		}
 	}
-	for _, limit := range []struct {
-		key string
-		max int64
-	}{{"address " + network, maxAddressFailures}, {"account " + network + " " + key, maxAccountFailures}} {
-		hash := digest(limit.key)
-		count, endsAt, err := s.store.CountFailure(ctx, hash, now, ends)
+	for _, limit := range limits {
+		count, endsAt, err := s.store.CountFailure(ctx, limit.key, now, ends)
 		if err == nil && count > limit.max {
-			err = &model.Error{
-				Code: model.RateLimited, Message: "Too many failed logins. Try again in a few minutes.",
-				Err: &model.RetryError{After: time.Duration(endsAt-now) * time.Microsecond},
-			}
+			err = errTooMany(endsAt - now)
 		}
 		if err != nil {
 			forgive()
 			return nil, err
 		}
-		counted = append(counted, hash)
+		counted = append(counted, limit.key)
 	}
 	return forgive, nil
 }

@@ -71,41 +71,24 @@ func decode(stored string) (c cost, salt, hash []byte, err error) {
 	return c, salt, hash, err
 }
 
-// The work on passwords is bounded, because each hash takes 19 MiB and a core for 30 ms.
-const (
-	maxHashes  = 2
-	maxWaiting = 20
-)
-
 var errBusy = &model.Error{
 	Code: model.Unavailable, Message: "Too many people sign in at the moment. Try again in a few seconds.", Err: &model.RetryError{After: 2 * time.Second},
 }
 
-// hashing waits for a permit to hash, and calls fn.
-func (s *Service) hashing(ctx context.Context, fn func()) error {
-	defer s.waiting.Add(-1)
-	if s.waiting.Add(1) > maxHashes+maxWaiting {
-		return errBusy
-	}
-	if err := s.hashes.Acquire(ctx, 1); err != nil {
-		return &model.Error{Code: errBusy.Code, Message: errBusy.Message, Err: err}
-	}
-	defer s.hashes.Release(1)
-	fn()
-	return nil
-}
-
-// hash returns a password as it is stored.
+// hash returns a password as it is stored, for someone who has proved who it is.
 func (s *Service) hash(ctx context.Context, password string) (stored string, err error) {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt) // never returns an error
-	err = s.hashing(ctx, func() { stored = currentCost.encode(salt, currentCost.hash(norm.NFC.String(password), salt)) })
+	err = s.queue.do(ctx, s.network(ctx), "", true, func() bool {
+		stored = currentCost.encode(salt, currentCost.hash(norm.NFC.String(password), salt))
+		return true
+	})
 	return stored, err
 }
 
 // verify reports whether a password is the stored one. It works as long without a stored one. outdated means that
 // the parameters have changed since.
-func (s *Service) verify(ctx context.Context, stored, password string) (ok, outdated bool, err error) {
+func verify(stored, password string) (ok, outdated bool, err error) {
 	password = norm.NFC.String(password)
 	known := stored != "" && len(password) <= maxPasswordBytes
 	if !known {
@@ -115,8 +98,7 @@ func (s *Service) verify(ctx context.Context, stored, password string) (ok, outd
 	if err != nil {
 		return false, false, err
 	}
-	err = s.hashing(ctx, func() { ok = subtle.ConstantTimeCompare(c.hash(password, salt), want) == 1 })
-	return ok, c != currentCost, err
+	return subtle.ConstantTimeCompare(c.hash(password, salt), want) == 1, c != currentCost, nil
 }
 
 // checkPassword adds the problems of a new password to problems. names are those of the account.

@@ -96,13 +96,24 @@ WHERE NOT EXISTS (SELECT 1 FROM account_keys WHERE created_at > $4)`, k.ID, k.Se
 	})
 }
 
+// failures are the failed logins of a key in a window.
+type failures struct {
+	Count  int64 `db:"count"`
+	EndsAt int64 `db:"ends_at"`
+}
+
+// Failures returns the number of failures of a key, and the end of their window; 0 without a window.
+func (s Store) Failures(ctx context.Context, key []byte, now int64) (count, endsAt int64, err error) {
+	f, err := first(read[failures](ctx, s.DB, `SELECT count, ends_at FROM account_failures WHERE key = $1 AND ends_at > $2`, key, now))
+	if err != nil || f == nil {
+		return 0, 0, err
+	}
+	return f.Count, f.EndsAt, nil
+}
+
 // CountFailure adds one to the failures of a key and returns their number and the end of their window. A window that
 // has ended begins again, and ends at ends.
 func (s Store) CountFailure(ctx context.Context, key []byte, now, ends int64) (count, endsAt int64, err error) {
-	type failures struct {
-		Count  int64 `db:"count"`
-		EndsAt int64 `db:"ends_at"`
-	}
 	rows, err := write[failures](ctx, s.DB, `INSERT INTO account_failures AS f (key, count, ends_at) VALUES ($1, 1, $3)
 ON CONFLICT (key) DO UPDATE SET count = CASE WHEN f.ends_at <= $2 THEN 1 ELSE f.count + 1 END,
 ends_at = CASE WHEN f.ends_at <= $2 THEN excluded.ends_at ELSE f.ends_at END

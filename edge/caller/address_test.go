@@ -32,7 +32,7 @@ func TestNetwork(t *testing.T) {
 	} {
 		for _, who := range []context.Context{t.Context(), model.WithPrincipal(t.Context(), model.Principal{Subject: "ada"})} {
 			var got string
-			handler := Middleware(nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = Network(r.Context()) }))
+			handler := Middleware(nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = Network(r.Context()).String() }))
 			r := httptest.NewRequestWithContext(who, "GET", "/", nil)
 			r.RemoteAddr = address
 			handler.ServeHTTP(httptest.NewRecorder(), r)

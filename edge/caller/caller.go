@@ -30,10 +30,10 @@ func Of(ctx context.Context) Caller {
 	return c.Caller
 }
 
-// Network returns the client network of the request of ctx as text.
-func Network(ctx context.Context) string {
+// Network returns the client network of the request of ctx.
+func Network(ctx context.Context) netip.Addr {
 	c, _ := ctx.Value(callerKey{}).(known)
-	return c.network.String()
+	return c.network
 }
 
 // With returns a context with a caller.
