@@ -153,8 +153,11 @@ func TestLinks(t *testing.T) {
 		if a.Name != "Ada Lovelace" || a.DisplayName != a.Name || a.Role != model.Editor || !a.Pending || a.ID == 0 {
 			t.Errorf("invited %+v", a)
 		}
+		const repeated = "must not be one character again and again, or only spaces"
 		for given, message := range map[string]string{
 			"": "is required", "Password123": "most common ones", "1q2w3e4r5t": "most common ones", "ninechars": "at least 10", strings.Repeat("é", 9): "at least 10", strings.Repeat("é", 501): "1,000 bytes", "ADA  lovelace": "must not be the account's name", "\xff123456789": "UTF-8",
+			"zzzzzzzzzzzz": repeated, "zZzZzZzZzZ": repeated, "ｚzzzzzzzzz": repeated, strings.Repeat("é", 10): repeated, strings.Repeat("e\u0301", 12): repeated,
+			strings.Repeat(" ", 10): repeated, strings.Repeat("\u3000\t", 6): repeated, "7" + strings.Repeat(" ", 10): repeated, strings.Repeat("\u200b", 10): repeated,
 		} {
 			_, err := b.Accept(t.Context(), Acceptance{Secret: secret, Password: given})
 			wantCode(t, err, model.BadUserInput, message)

@@ -7,7 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"library-catalogue/db/account"
+	"library-catalogue/graph/model"
 )
 
 // noKeys is a database with an installation and without keys, which counts the reads of keys.
@@ -56,5 +59,50 @@ func TestUnknownKeys(t *testing.T) {
 		if n, most := db.reads.Load(), int64(time.Since(began)/reloadInterval)+1; n > most {
 			t.Errorf("%d reads in %s", n, time.Since(began))
 		}
+	})
+}
+
+// TestReplacedKey replaces the key of login tokens: the last token of the old key counts until it expires, on a server
+// that starts then too, and its key no longer than that and what clocks may differ.
+func TestReplacedKey(t *testing.T) {
+	on(t, func(t *testing.T, b *bench) {
+		b.add(t, "ada", model.Reader)
+		kidOf := func(token string) (issuer, kid string) {
+			t.Helper()
+			claims := jwt.MapClaims{}
+			parsed, _, err := jwt.NewParser().ParseUnverified(token, claims)
+			check(t, err)
+			return claims["iss"].(string), parsed.Header["kid"].(string)
+		}
+		logIn := func() (issuer, kid string) {
+			t.Helper()
+			token, _, err := b.LoginToken(t.Context(), "ada", password, "")
+			check(t, err)
+			return kidOf(token)
+		}
+		logIn()
+		b.pass(keyAge - time.Microsecond)
+		issuer, old := logIn() // the last token of the key, nearly
+		b.pass(time.Second)
+		_, replaced := logIn()
+		if replaced == old {
+			t.Fatal("the key was not replaced")
+		}
+		wantKey := func(when string, want bool) {
+			t.Helper()
+			b.pass(maxAge) // what servers remember has ended
+			fresh := New(b.store.Accounts, b.now, b.Service.network)
+			for i, server := range []*Service{b.Service, b.other, fresh} {
+				if key := must(server.Key(t.Context(), issuer, old)); (key != nil) != want {
+					t.Errorf("server %d, %s: the replaced key counts: %t, want %t", i, when, key != nil, want)
+				}
+			}
+		}
+		b.pass(loginTTL + model.TokenLeeway - time.Second)
+		wantKey("while its last token counts", true)
+		b.pass(oldKeyAge - loginTTL - model.TokenLeeway - 2*time.Second)
+		wantKey("before its end", true)
+		b.pass(3 * time.Second)
+		wantKey("after its end", false)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/trustelem/zxcvbn/frequency"
@@ -118,11 +119,21 @@ func checkPassword(problems *model.FieldErrors, field, password string, names ..
 		problems.Add(field, fmt.Sprintf("The %%s field must be at least %d characters.", minPasswordChars))
 	case len(normal) > maxPasswordBytes:
 		problems.Add(field, "The %s field must not be greater than 1,000 bytes.")
+	case isRepeated(password):
+		problems.Add(field, "The %s must not be one character again and again, or only spaces.")
 	case slices.ContainsFunc(names, isName):
 		problems.Add(field, "The %s must not be the account's name.")
 	case isCommon(password):
 		problems.Add(field, "The %s is one of the most common ones. Choose another one.")
 	}
+}
+
+// isRepeated reports whether a password has fewer than two characters that differ by more than case and width. White
+// space and invisible characters do not count.
+func isRepeated(password string) bool {
+	key := []rune(collate.Identity(password))
+	key = slices.DeleteFunc(key, func(r rune) bool { return unicode.IsSpace(r) || collate.IsIgnorable(r) })
+	return len(key) == 0 || !slices.ContainsFunc(key, func(r rune) bool { return r != key[0] })
 }
 
 // CommonPasswords returns those of the 30,000 commonest leaked passwords that are long enough otherwise, in lower case.

@@ -13,8 +13,8 @@ import (
 const (
 	// maxHashes bounds the concurrent work on passwords, because each hash takes 19 MiB and a core for 30 ms.
 	maxHashes = 2
-	// maxWaiting is 5 s of work for two processors.
-	maxWaiting = 300
+	// maxWaiting is 3 s of work for two processors.
+	maxWaiting = 200
 	// fairWaiting is the number of places that a site or network keeps before others when all are taken.
 	fairWaiting = 2
 	// maxRemembered bounds the networks, and the people at a network, that a queue remembers, each in about 2 MB.

@@ -126,36 +126,43 @@ func startTarget(t *testing.T, program, database string) *target {
 		t.Fatal(err)
 	}
 	s.token = strings.TrimSpace(string(token))
-	log, err := s.StderrPipe()
+	s.public, s.operators = serve(t, s.Cmd)
+	s.goroutines = s.running(t)
+	return s
+}
+
+// serve starts a server that logs JSON, until the test ends, and returns its addresses.
+func serve(t *testing.T, server *exec.Cmd) (public, operators string) {
+	t.Helper()
+	log, err := server.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start(); err != nil {
+	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for lines := bufio.NewScanner(log); s.public == "" && lines.Scan(); {
+	for lines := bufio.NewScanner(log); public == "" && lines.Scan(); {
 		var line struct{ Msg, URL string }
 		_ = json.Unmarshal(lines.Bytes(), &line)
 		switch line.Msg {
 		case "operators":
-			s.operators = line.URL
+			operators = line.URL
 		case "listening":
-			s.public = line.URL
+			public = line.URL
 		}
 	}
 	ended := make(chan error)
 	go func() {
 		_, _ = io.Copy(io.Discard, log)
-		ended <- s.Wait()
+		ended <- server.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = s.Process.Signal(syscall.SIGTERM) // fails if the process has ended
+		_ = server.Process.Signal(syscall.SIGTERM) // fails if the process has ended
 		if err := <-ended; err != nil {
 			t.Errorf("the server ended: %v", err)
 		}
 	})
-	s.goroutines = s.running(t)
-	return s
+	return public, operators
 }
 
 const shelves = 977

@@ -4,15 +4,17 @@ import { ask, origin } from './token.js';
 import { announce, refresh } from './visit.js';
 
 const link = 'link'; // key in sessionStorage: the secret of a link, until it is used
-const minPassword = 10; // bytes, as of the server
+const minPassword = 10; // characters, as at the server
 
 let common; // a promise of the common passwords, in lower case
 
 // weakness returns what is wrong with a new password, or ''.
 async function weakness(password, name) {
   const text = password.normalize('NFC');
-  if (new TextEncoder().encode(text).length < minPassword) return `Choose a longer password: at least ${minPassword} characters.`;
+  if ([...text].length < minPassword) return `Choose a longer password: at least ${minPassword} characters.`;
   const folded = text.toLowerCase();
+  const seen = folded.normalize('NFKC').replace(/[\s\p{Default_Ignorable_Code_Point}]/gu, '');
+  if (new Set(seen).size < 2) return 'Choose a password that is not one character again and again, or only spaces.';
   const own = name.trim().normalize('NFC').toLowerCase();
   if ([own, own.split('@')[0]].includes(folded)) return 'Choose a password that is not your name.';
   common ??= fetch(new URL('./passwords.txt', import.meta.url)).then((response) => response.text());

@@ -139,7 +139,7 @@ func foldRune(r rune) string {
 	}
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(string(r)) {
-		if isIgnorable(r) || unicode.Is(ignored, r) {
+		if IsIgnorable(r) || unicode.Is(ignored, r) {
 			continue
 		}
 		// Upper case first, because some letters have two lower cases: σ and ς.
@@ -179,7 +179,7 @@ func Foldings() map[string]string {
 }
 
 // ignored are accents, Hebrew points, Arabic vowel signs and the tatweel. Marks of other scripts can be vowels, and
-// a hamza distinguishes letters. Characters of isIgnorable do not count either. The migrations have the same.
+// a hamza distinguishes letters. Characters of IsIgnorable do not count either. The migrations have the same.
 var ignored = rangeTable("\u0300\u036F\u0591\u05BD\u05BF\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u05C7\u0610\u061A\u0640\u0640" +
 	"\u064B\u0652\u0656\u065F\u0670\u0670\u06D6\u06DC\u06DF\u06E4\u06E7\u06E8\u06EA\u06ED\u0898\u089F" +
 	"\u08CA\u08E1\u08E3\u08FF\u1AB0\u1AFF\u1DC0\u1DFF\u20D0\u20FF\uFB1E\uFB1E\uFE20\uFE2F")

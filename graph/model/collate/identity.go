@@ -32,7 +32,7 @@ func foldCase(s string) string {
 	}
 	s = cases.Fold().String(s)
 	s = strings.Map(func(r rune) rune {
-		if isIgnorable(r) {
+		if IsIgnorable(r) {
 			return -1
 		}
 		return r
@@ -42,9 +42,9 @@ func foldCase(s string) string {
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// isIgnorable reports whether r is ignored by default: soft hyphens, joiners, marks of direction, variation selectors
+// IsIgnorable reports whether r is ignored by default: soft hyphens, joiners, marks of direction, variation selectors
 // (Unicode Character Database, Default_Ignorable_Code_Point).
-func isIgnorable(r rune) bool {
+func IsIgnorable(r rune) bool {
 	switch {
 	case r < 0xAD:
 		return false
