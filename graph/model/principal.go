@@ -180,10 +180,32 @@ func AccountOf(subject string) (ID, bool) {
 	return id, ok && id > 0 && id.String() == text
 }
 
-// LooksLikeAccount reports whether a reader may take a subject for that of an account.
+// LooksLikeAccount reports whether a reader may take a subject for that of an account. It compares identity keys without
+// accents. A character outside ASCII may look like any letter, and 0 like o, unless the word is of one script that has
+// no such letters: "студент:1" is not an account's.
 func LooksLikeAccount(subject string) bool {
-	return strings.HasPrefix(collate.Identity(CleanSubject(subject)), accountPrefix)
+	key := slices.DeleteFunc([]rune(collate.Identity(CleanSubject(subject))), func(r rune) bool { return unicode.Is(unicode.Mn, r) })
+	if len(key) < len(accountPrefix) {
+		return false
+	}
+	key = key[:len(accountPrefix)]
+	for i, r := range accountPrefix {
+		if key[i] != r && key[i] < utf8.RuneSelf && (key[i] != '0' || r != 'o') {
+			return false
+		}
+	}
+	word := key[:len(key)-1]
+	for name, script := range unicode.Scripts {
+		if !slices.Contains(confusableScripts, name) && !slices.ContainsFunc(word, func(r rune) bool { return !unicode.Is(script, r) }) {
+			return false
+		}
+	}
+	return true
 }
+
+// confusableScripts are those in which a word can look like "account" (Unicode Technical Standard #39, confusables.txt),
+// and Common, which has signs and digits.
+var confusableScripts = []string{"Common", "Coptic", "Greek", "Latin", "Lisu"}
 
 // TokenError is the error of a refused token. For a read it is only a warning.
 type TokenError struct {
