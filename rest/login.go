@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"library-catalogue/edge/envelope"
@@ -23,7 +25,8 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ *resource, _ s
 	if err != nil {
 		return err
 	}
-	token, expires, err := h.options.Accounts.LoginToken(r.Context(), form["email"].Written(), form["password"].Written(), r.UserAgent())
+	name := cmp.Or(strings.TrimSpace(form["email"].Written()), form["name"].Written())
+	token, expires, err := h.options.Accounts.LoginToken(r.Context(), name, form["password"].Written(), r.UserAgent())
 	if err != nil {
 		return envelope.LoginError(err)
 	}

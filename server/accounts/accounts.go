@@ -5,7 +5,7 @@
 // data. Another one is redirected (303) to the field next, a path of this server, or gets a new link or token as text.
 // An error has the envelope, its status and errors by field.
 //
-//	POST /login                        email, password                  signs in; email takes the name too
+//	POST /login                        email or name, password         signs in; each takes the name or the address
 //	POST /logout                                                        ends the session
 //	POST /welcome/check                secret                           data: {name} of the link's account; empty: it makes the first admin
 //	POST /welcome                      secret, password, name           uses a link up and signs in; name makes the first admin
@@ -215,7 +215,8 @@ func (h *Handler) logIn(w http.ResponseWriter, r *http.Request, in input) (resul
 	if err := h.Cookies.Usable(r); err != nil {
 		return nil, err
 	}
-	signedIn, err := h.Service.Login(r.Context(), in.Email, in.Password, r.UserAgent())
+	name := cmp.Or(strings.TrimSpace(in.Email), in.Name)
+	signedIn, err := h.Service.Login(r.Context(), name, in.Password, r.UserAgent())
 	return h.signedIn(w, r, signedIn, err)
 }
 

@@ -227,6 +227,15 @@ func TestLogin(t *testing.T) {
 		want(t, s.send("POST", "/api/login", "email=ada", "Content-Type: application/x-www-form-urlencoded"), 415, "")
 		want(t, s.send("POST", "/api/login", "{"), 400, "")
 		want(t, s.send("POST", "/api/login", "{}"), 422, `"errors":{"email":["The email field is required."],"password":["The password field is required."]}`)
+		for body, status := range map[string]int{
+			`{"name":"Ada","password":"` + password + `"}`: 200, `{"name":"nobody","email":"ada","password":"` + password + `"}`: 200,
+			`{"name":"ada","email":" ","password":"` + password + `"}`: 200, `{"name":"ada","email":null,"password":"` + password + `"}`: 200,
+			`{"name":"ada","email":"nobody","password":"` + password + `"}`: 401, `{"name":" ","password":"x"}`: 422, `{"name":"ada"}`: 422,
+		} {
+			want(t, s.send("POST", "/api/login", body), status, "")
+			want(t, s.post("/login", body), status, "")
+		}
+		want(t, s.send("POST", "/api/login", `{"password":"x"}`), 422, `"errors":{"email":["The email field is required."]}`)
 		w := s.send("POST", "/api/login", good)
 		var answer struct {
 			Message string
@@ -256,7 +265,7 @@ func TestLogin(t *testing.T) {
 			}
 		}
 		for range 9 {
-			s.send("POST", "/api/login", `{"email":"ada","password":"wrong"}`)
+			s.send("POST", "/api/login", `{"name":"ada","password":"wrong"}`)
 		}
 		w = s.send("POST", "/api/login", good)
 		if want(t, w, 429, "Too Many Attempts."); w.Header().Get("Retry-After") == "" {
