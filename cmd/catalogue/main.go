@@ -84,7 +84,7 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	case answered:
 		return nil
 	case err != nil:
-		return fmt.Errorf("%w (catalogue --help shows all commands and flags)", err)
+		return usage.Explain(err, parser.Model)
 	}
 	log := std.Log()
 	if own, ok := command.Selected().Target.Addr().Interface().(interface {
