@@ -86,7 +86,7 @@ func (s *Snapshot) Position(ctx context.Context) (string, error) {
 func (s *Snapshot) tick(ctx context.Context) (done bool, err error) {
 	switch {
 	case s.tx == nil:
-		err = s.store.log.TickIfWritable(ctx)
+		err = s.store.log.Settle(ctx)
 		return err == nil && !s.store.log.RefusesTicks(), err
 	case !s.tx.readOnly, s.store.log.RefusesTicks(), s.store.replicas.ServesAll():
 		return false, nil

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -128,14 +129,19 @@ const (
 // beginning of the log.
 func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Moment, err error) {
 	at = min(max(at, firstTime), lastTime)
-	d, args := s.store.dialect, []any{at.String()}
-	if !d.HasTicks {
-		args = append(args, changes.TimeNow())
-	}
+	d, now := s.store.dialect, changes.TimeNow()
 	search, columns := changes.MomentSQL(d)
 	text := search + versioned(`SELECT `+columns+` FROM s`)
 	var future, gone, open bool
 	read := func() error {
+		args := []any{at.String()}
+		if !d.HasTicks {
+			since := s.openSince
+			if s.tx == nil {
+				since = s.store.log.OpenSince()
+			}
+			args = append(args, now.String(), since.String())
+		}
 		return s.read(ctx, readStmt{text, args, false}, func() scanRow {
 			return func(rows *sql.Rows, seen *model.Revision) error {
 				return rows.Scan(append(revisionTargets(seen), &m.Tick, &future, &gone, &open)...)
@@ -145,9 +151,13 @@ func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Mo
 	// A tick that runs now may have taken its time before at, and commit after this read. The next tick
 	// waits for it, and those after it get a time after at.
 	if err = read(); err == nil && open && !future && !gone {
-		if open, err = s.tick(ctx); err == nil && open {
-			err = read()
+		again, failed := s.tick(ctx)
+		if waited := changes.Waits(failed); again || waited {
+			if err = read(); !open && waited {
+				failed = nil // another program writes, whose changes get a later time
+			}
 		}
+		err = cmp.Or(err, failed)
 	}
 	switch {
 	case err != nil:

@@ -177,7 +177,7 @@ func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 			values[i] = append(values[i], n.textValues(values[i])...)
 		}
 		if n.actors != nil && !d.HasArrays {
-			values[i] = append(values[i], nullable(n.actors[i]))
+			values[i] = append(values[i], n.actors[i])
 		}
 	}
 	if !d.HasArrays {
@@ -197,19 +197,14 @@ func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 	return args
 }
 
-// nullable returns nil for an empty text.
-func nullable(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
 // insert stores rows by INSERTs of many, and sets each row to what was stored.
 func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
 	actors := n.actors
 	if actors == nil {
 		actors = actorsOf(ctx, len(rows))
+	}
+	if actors == nil && txOf(ctx) == nil && !s.dialect.HasTicks {
+		actors = make([]string, len(rows)) // by them a trigger knows a transaction of the service
 	}
 	size := importRows
 	if s.dialect.HasArrays {
@@ -220,7 +215,9 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 			n.actors, actors = actors[:len(part)], actors[len(part):]
 		}
 		n := n.without(part)
-		stored, err := fetch(ctx, s, n.mapping, n.insertSQL(s.dialect, before, len(part)), n.args(s.dialect, part)...)
+		text := n.insertSQL(s.dialect, before, len(part))
+		s.prepareSoon(text)
+		stored, err := fetch(ctx, s, n.mapping, text, n.args(s.dialect, part)...)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/search"
 	"library-catalogue/db/stmt"
@@ -32,7 +33,8 @@ type Snapshot struct {
 	store     *Store
 	tx        *tx // nil: each statement runs alone
 	search    search.Cache
-	needsTick atomic.Bool // the transaction sees a change that has no tick yet
+	needsTick atomic.Bool     // the transaction sees a change that has no tick yet
+	openSince model.Timestamp // Log.OpenSince before the transaction's first read
 
 	mu        sync.Mutex
 	reads     int
@@ -45,6 +47,9 @@ type Snapshot struct {
 
 func (s *Store) newSnapshot(t *tx) *Snapshot {
 	r := &Snapshot{store: s, tx: t, latest: model.NoRevision}
+	if t != nil {
+		r.openSince = s.log.OpenSince()
+	}
 	r.Books = &reader[model.Book]{r, &books}
 	r.Genres = &reader[model.Genre]{r, &genres}
 	r.Categories = &reader[model.Category]{r, &categories}
@@ -107,6 +112,7 @@ func (s *Snapshot) check(ctx context.Context, err error) error {
 // readAgain calls fn with a Snapshot in a transaction, and again if the Snapshot sees changes that have
 // no tick yet.
 func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
+	waited := false
 	for attempt := 1; ; attempt++ {
 		needsTick := false
 		err := s.ReadTransaction(ctx, func(ctx context.Context, snapshot *Snapshot) error {
@@ -117,8 +123,10 @@ func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapsho
 		if !needsTick || attempt > extraAttempts {
 			return err
 		}
-		if err := s.log.TickIfWritable(ctx); err != nil {
+		if err := s.log.Settle(ctx); err != nil && (waited || !changes.Waits(err)) {
 			return err
+		} else if err != nil {
+			waited = true // the time may not be open any more
 		}
 	}
 }

@@ -26,6 +26,11 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 	if txOf(ctx) != nil {
 		return fn(ctx)
 	}
+	return s.write(ctx, s.asActor(fn))
+}
+
+// write is Write without an actor, outside a transaction.
+func (s *Store) write(ctx context.Context, fn func(ctx context.Context) error) error {
 	release, err := s.admitWrite(ctx)
 	if err != nil {
 		return err
@@ -33,7 +38,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 	defer release()
 	defer s.feed.Changed()
 	return s.retry(ctx, func() error {
-		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(fn))))
+		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(fn)))
 	})
 }
 
@@ -80,9 +85,30 @@ func (s *Store) transact(ctx context.Context, pool *stmt.Pool, opts *sql.TxOptio
 		err = fault.Translate(err)
 		s.record(ctx, "COMMIT", begun, err)
 	}()
-	err = fn(ctx, t)
+	if err = fn(ctx, t); err == nil && !opts.ReadOnly {
+		err = s.giveTimes(ctx, t)
+	}
 	done = err == nil
 	return err
+}
+
+// giveTimes gives the changes of a transaction their time, unless ticks do.
+func (s *Store) giveTimes(ctx context.Context, t *tx) error {
+	if s.dialect.HasTicks {
+		return nil
+	}
+	s.prepareSoon(changes.GiveTimesSQL)
+	return s.run(ctx, t, true, func(h stmt.Handle) error {
+		var none []int64
+		return stmt.Select(ctx, h, &none, changes.GiveTimesSQL, changes.TimeNow().String())
+	})
+}
+
+// prepareSoon prepares a statement that transactions run often, if compiling it takes long: SQLite compiles its triggers too.
+func (s *Store) prepareSoon(text string) {
+	if !s.dialect.HasTicks {
+		s.writePool.PrepareSoon(text)
+	}
 }
 
 // withTx passes the transaction to fn in its context.

@@ -180,7 +180,9 @@ func (w *writer[T]) update(ctx context.Context, where string, arg any, ids []mod
 	}
 	c.args = append(c.args, arg)
 	where = strings.Replace(where, "$", "$"+strconv.Itoa(len(c.args)), 1)
-	return fetch(ctx, w.store, w.mapping, w.store.updateSQL(w.Name, c, where)+` RETURNING `+w.selected(w.store.dialect, ""), c.args...)
+	text := w.store.updateSQL(w.Name, c, where) + ` RETURNING ` + w.selected(w.store.dialect, "")
+	w.store.prepareSoon(text)
+	return fetch(ctx, w.store, w.mapping, text, c.args...)
 }
 
 // lock locks a row until the transaction ends, so that no other transaction changes it or refers to

@@ -44,7 +44,7 @@ func HistorySQL(d *dialect.Dialect, code string) string {
   (SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '` + code + `' AND m.seq >= $2), $2) ORDER BY n.seq DESC LIMIT $3`
 	columns := `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''), CAST(c.old AS text), `
 	if !d.HasTicks {
-		return columns + `CASE WHEN c.seq <= (SELECT ticked FROM feed) THEN c.seq ELSE 0 END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + newest + `) ORDER BY k.id, c.seq DESC`
+		return columns + `CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + newest + `) ORDER BY k.id, c.seq DESC`
 	}
 	return columns + `coalesce(t.id, 0), ` + d.Timestamp("coalesce(t.at, now())") + ` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + newest + `) c
 LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid AND pg_visible_in_snapshot(c.xid, t.snapshot)
@@ -52,16 +52,16 @@ LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snaps
 }
 
 // MomentSQL returns the search for the newest moment at or before the time $1, and the columns to select FROM s: its
-// key, whether $1 is in the future or before the log, and whether changes before $1 may have no time yet. Without
-// ticks $2 is TimeNow.
+// key, whether $1 is in the future or before the log, and whether further changes may get a time until $1. Without
+// ticks $2 is now, and $3 is Log.OpenSince.
 func MomentSQL(d *dialect.Dialect) (search, columns string) {
 	// The times of ticks, and of changes without ticks, have the order of their keys, so a binary
 	// search needs no index on them.
 	table, key, first, last, begin := "ticks", "id", "(SELECT min(id) FROM ticks)", "(SELECT max(id) FROM ticks)", "(SELECT min(at) FROM ticks)"
 	now, untimed := "now()", isUntimedSQL // now is before the snapshot of the statement
 	if !d.HasTicks {
-		table, key, first, last, begin = "changes", "seq", "(SELECT start FROM feed)", "(SELECT max(start, ticked) FROM feed)", "(SELECT at FROM feed)"
-		now, untimed = "$2", isUntimedSQLite
+		table, key, first, last, begin = "changes", "seq", "(SELECT start FROM feed)", lastTimedSQL, "(SELECT at FROM feed)"
+		now, untimed = "$2", "($1 >= $3 OR EXISTS (SELECT 1 FROM changes WHERE untimed = 1 AND at <= $1))"
 	}
 	search = fmt.Sprintf(`WITH RECURSIVE s (low, high) AS (
 SELECT %[3]s, %[4]s

@@ -42,7 +42,8 @@ type Log struct {
 	Dialect *dialect.Dialect
 	DB      DB
 
-	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
+	refusesTicks atomic.Bool  // the database refused the last tick, because it is read-only
+	settled      atomic.Int64 // SQLite: all changes before this time are committed
 	mu           sync.Mutex
 	timing       *timing // the running one, or nil
 }

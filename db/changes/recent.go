@@ -107,7 +107,7 @@ func (l *Log) positionOf(c brief) Position { return l.position(found{Tick: c.Tic
 func (l *Log) readBefore(ctx context.Context, s Snapshot, end Position, limit int) (rows []brief, begin Position, more bool, err error) {
 	if !l.Dialect.HasTicks {
 		err = s.Select(ctx, &rows, `SELECT seq AS tick, seq, row_id, type, operation, coalesce(actor, '') AS actor, at FROM changes
-WHERE seq > (SELECT start FROM feed) AND seq <= min((SELECT ticked FROM feed), $1) ORDER BY seq DESC LIMIT $2`, end.Tick-1, limit)
+WHERE seq > (SELECT start FROM feed) AND seq <= min(`+lastTimedSQL+`, $1) ORDER BY seq DESC LIMIT $2`, end.Tick-1, limit)
 		if err != nil || len(rows) == 0 {
 			return nil, end, false, err
 		}

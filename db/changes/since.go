@@ -22,7 +22,7 @@ func MarkSQL(d *dialect.Dialect) string {
 	if d.HasTicks {
 		return `SELECT id, CAST(pg_snapshot_xmax(snapshot) AS text), CAST(ARRAY(SELECT pg_snapshot_xip(snapshot)) AS text) FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`
 	}
-	return `SELECT coalesce((SELECT max(seq) FROM changes), start), '', '' FROM feed`
+	return `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`
 }
 
 // maxSince is the maximum number of changes after a mark. With more SinceSQL does not know them.

@@ -37,7 +37,7 @@ FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER B
 // makes a tick, because that one may see less.
 func (l *Log) Tick(ctx context.Context) error {
 	if !l.Dialect.HasTicks {
-		return l.timeChanges(ctx)
+		return l.timeChanges(ctx, false)
 	}
 	var state tickState
 	err := l.DB.Get(ctx, &state, tickStateSQL)
@@ -81,8 +81,8 @@ func (l *Log) makeTick(ctx context.Context, lock string, foreign bool) error {
 		if err := l.DB.Select(ctx, &locked, lock, tickLock); err != nil || !slices.Contains(locked, true) {
 			return err
 		}
-		if foreign {
-			if err := l.restart(ctx); err != nil {
+		if foreign { // a dump brought a log whose transactions have higher numbers
+			if _, err := l.DB.Exec(ctx, `SELECT restart_log()`); err != nil {
 				return err
 			}
 		}
@@ -110,29 +110,55 @@ SELECT pg_notify($1, '') FROM made`
 // isUntimedSQL is the condition that there are changes since the newest tick.
 const isUntimedSQL = `(SELECT revision FROM ticks ORDER BY id DESC LIMIT 1) IS DISTINCT FROM (SELECT sum(n) FROM revision)`
 
-// isUntimedSQLite is isUntimedSQL for SQLite.
-const isUntimedSQLite = `EXISTS (SELECT 1 FROM feed f JOIN changes c ON c.seq > f.ticked)`
+// The changes of SQLite that have no time yet, and the newest one that has.
+const (
+	isUntimedSQLite = `EXISTS (SELECT 1 FROM changes WHERE untimed = 1)`
+	lastTimedSQL    = `(SELECT max(f.start, coalesce(max(c.seq), 0)) FROM feed f LEFT JOIN changes c ON c.seq < coalesce((SELECT min(seq) FROM changes WHERE untimed = 1), 9223372036854775807))`
+)
 
-// timeChangesSQL sets the time of the changes since the last tick. It is never before that tick's.
-const timeChangesSQL = `UPDATE changes SET at = max($1, (SELECT coalesce((SELECT c.at FROM changes c WHERE c.seq = f.ticked), f.at) FROM feed f))
-WHERE seq > (SELECT ticked FROM feed)`
+// GiveTimesSQL gives all changes of SQLite that have none their time: $1, or that of the newest change. Each transaction
+// ends with it. Transactions commit one after the other, so the changes are in order. The caller holds the lock of
+// writers, so that later commits get a later time. The changes of other programs get theirs from the next transaction of
+// this one.
+const GiveTimesSQL = `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1`
 
-// timeChanges is Tick for SQLite. Transactions commit one after the other, so the changes are in order
-// and need only their time, which is the same for all changes of a transaction. The time is read after
-// the transaction has begun, because it excludes other writers: later commits get a later time.
-//
-// Concurrent calls share a transaction (single-flight), and wait for it at most maxTickWait: a read must not wait for
-// the writes of another program. The error is then errTickWaits.
-func (l *Log) timeChanges(ctx context.Context) error {
+// TimeNow returns the current time.
+func TimeNow() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
+
+// OpenSince returns the earliest time that a commit may still get on SQLite, after a read that begins now. A transaction
+// may have taken its time before now; its commit takes less than maxTickWait.
+func (l *Log) OpenSince() model.Timestamp {
+	return max(TimeNow()-model.Timestamp(maxTickWait.Microseconds()), model.Timestamp(l.settled.Load()))
+}
+
+// Settle is Tick for a question about a time: it also waits for transactions that have taken their time and are not
+// committed. It does nothing on a database that refuses writes.
+func (l *Log) Settle(ctx context.Context) error {
+	if l.Dialect.HasTicks {
+		return l.TickIfWritable(ctx)
+	}
+	return l.ifWritable(l.timeChanges(ctx, true))
+}
+
+// Waits reports whether an error is that of a tick that waited too long for a writer.
+func Waits(err error) bool { return errors.Is(err, errTickWaits) }
+
+// timeChanges is Tick for SQLite, and Settle if always is true. Concurrent calls share a transaction (single-flight), and
+// wait for it at most maxTickWait: a read must not wait for the writes of another program. The error is then
+// errTickWaits.
+func (l *Log) timeChanges(ctx context.Context, always bool) error {
 	limit := time.NewTimer(maxTickWait)
 	defer limit.Stop()
-	for range 2 { // a transaction that runs already may not see all
-		var untimed bool
-		err := l.DB.Get(ctx, &untimed, `SELECT `+isUntimedSQLite)
-		if err != nil || !untimed {
-			return err
+	for isNew := false; !isNew; { // a transaction that runs already may not see all
+		if !always {
+			var untimed bool
+			err := l.DB.Get(ctx, &untimed, `SELECT `+isUntimedSQLite)
+			if err != nil || !untimed {
+				return err
+			}
 		}
-		timed := l.startTiming()
+		var timed *timing
+		timed, isNew = l.startTiming()
 		select {
 		case <-timed.done:
 			if timed.err != nil {
@@ -159,55 +185,38 @@ type timing struct {
 }
 
 // startTiming returns the running transaction, or starts one.
-func (l *Log) startTiming() *timing {
+func (l *Log) startTiming() (t *timing, isNew bool) {
 	l.mu.Lock()
-	t := l.timing
-	if t != nil {
-		l.mu.Unlock()
-		return t
+	if l.timing != nil {
+		defer l.mu.Unlock()
+		return l.timing, false
 	}
 	t = &timing{done: make(chan struct{})}
 	l.timing = t
 	l.mu.Unlock()
 	l.DB.Start(func(ctx context.Context) {
-		t.err = task.Run(ctx, func() error { return l.timeCommitted(ctx) })
+		t.err = task.Run(ctx, func() error { return l.settle(ctx) })
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.timing = nil
 		close(t.done)
 	})
-	return t
+	return t, true
 }
 
-// timeCommitted gives all committed changes their time.
-func (l *Log) timeCommitted(ctx context.Context) error {
-	return l.DB.Write(ctx, func(ctx context.Context) error {
-		if _, err := l.DB.Exec(ctx, timeChangesSQL, TimeNow()); err != nil {
-			return err
-		}
-		_, err := l.DB.Exec(ctx, `UPDATE feed SET ticked = max(ticked, coalesce((SELECT max(seq) FROM changes), 0))`)
-		return err
+// settle waits for all transactions that have a time before now, by one that gives times at its end. An INSERT has its
+// time in milliseconds, so it waits for the next one.
+func (l *Log) settle(ctx context.Context) error {
+	pause(ctx, time.Millisecond-time.Duration(time.Now().Nanosecond())%time.Millisecond)
+	var settled time.Time
+	err := l.DB.Write(ctx, func(context.Context) error {
+		settled = time.Now().Truncate(time.Millisecond)
+		return nil
 	})
-}
-
-// TimeNow returns the time in the form of SQLite's columns.
-func TimeNow() string { return model.Timestamp(time.Now().UnixMicro()).String() }
-
-// restart deletes a log that another server wrote and a dump brought here. Numbers of this
-// server's transactions would count as older than its ticks. The newest tick stays, so that clients that
-// followed to the end get the reset.
-func (l *Log) restart(ctx context.Context) error {
-	for _, text := range []string{
-		`UPDATE ticks SET snapshot = '1:1:', at = now() WHERE id = (SELECT max(id) FROM ticks)`,
-		`DELETE FROM ticks WHERE id < (SELECT max(id) FROM ticks)`,
-		`DELETE FROM changes`,
-		l.Dialect.LogReset,
-	} {
-		if _, err := l.DB.Exec(ctx, text); err != nil {
-			return err
-		}
+	if err == nil {
+		l.settled.Store(settled.UnixMicro())
 	}
-	return nil
+	return err
 }
 
 // TickForPage is TickIfWritable for a page of the log, which ends before the changes of a tick that waits.
@@ -246,5 +255,5 @@ func NewestSQL(d *dialect.Dialect) string {
 	if d.HasTicks {
 		return `SELECT max(id) AS tick FROM ticks`
 	}
-	return `SELECT max(start, ticked) AS tick FROM feed`
+	return `SELECT ` + lastTimedSQL + ` AS tick`
 }

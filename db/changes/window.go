@@ -69,7 +69,7 @@ func (l *Log) readSeqWindow(ctx context.Context, s Snapshot, after *Position) (w
 	if after != nil {
 		tick = after.Tick
 	}
-	err = s.Select(ctx, &found, `SELECT start, max(start, ticked) AS last,
+	err = s.Select(ctx, &found, `SELECT start, `+lastTimedSQL+` AS last,
 start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS known FROM feed`, tick)
 	if err != nil {
 		return w, err

@@ -28,9 +28,9 @@ UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'trigger'`,
 	// SQLite has one writer, so no lock is needed. With the default cache, pages of indexes are
 	// written before they are full, which takes more CPU time.
 	BeginRestore: `PRAGMA cache_size = -32768`,
-	LogReset: `INSERT INTO changes (seq, row_id, version, type, operation)
-SELECT max(f.start, coalesce((SELECT max(seq) FROM changes), 0)) + k.n + (random() & 16777215), 0, 0, k.type, 'r' FROM feed f,
-(SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
+	LogReset: `INSERT INTO changes (seq, at, row_id, version, type, operation, untimed)
+SELECT max(f.start, coalesce(n.seq, 0)) + k.n + (random() & 16777215), max(strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'), coalesce(n.at, f.at)), 0, 0, k.type, 'r', 1
+FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes) CROSS JOIN (SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
 	Members: `json_each`,
 	LogSize: `SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN ('changes', 'changes_row')`,
 	// The row of feed moves before the changes go, so that no position is known after a part of its

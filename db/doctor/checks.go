@@ -147,7 +147,7 @@ func (e *exam) checkChanges(ctx context.Context) error {
 		return err
 	}
 	e.found(ctx, "The log of changes has no beginning, so that nothing is logged.", "", `DELETE FROM feed`,
-		fmt.Sprintf(`INSERT INTO feed (start, ticked) SELECT n, n FROM (SELECT coalesce(max(seq), 0) + %d AS n FROM changes)`, schema.Step()))
+		fmt.Sprintf(`INSERT INTO feed (start) SELECT coalesce(max(seq), 0) + %d FROM changes`, schema.Step()))
 	return nil
 }
 

@@ -79,6 +79,9 @@ func each(fields []*model.FieldInfo, format, separator string) string {
 	return strings.Join(parts, separator)
 }
 
+// rowIDs are the other names by which SQLite's UPDATE can set an id. A trigger runs for the names that it lists.
+const rowIDs = ", rowid, _rowid_, oid"
+
 // sqlite returns triggers with lists of columns. Texts are folded by the table reading.
 func (t triggered) sqlite() (all []trigger) {
 	var columns, logged, searched []*model.FieldInfo
@@ -111,30 +114,62 @@ func (t triggered) sqlite() (all []trigger) {
   UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + `, ` + each(searched[1:], "%s_words = NULL", ", ") + `, actor = NULL WHERE id = NEW.id;
   INSERT OR REPLACE INTO ` + t.table + `_search (rowid, ` + each(searched, "%s", ", ") + `) SELECT NEW.id, ` + each(searched, "(SELECT words FROM reading WHERE field = '%s')", ", ") + `;
   DELETE FROM reading;`
-	log := `
-  INSERT INTO changes (seq, row_id, version, type, operation, actor, old)
-  SELECT max(f.start, coalesce((SELECT max(seq) FROM changes), 0)) + 1 + (random() & 16777215),
-    `
-	image := `json_object(` + each(logged, "'%[1]s', OLD.%[1]s", ", ") + `)`
+	// The time is not before that of the newest change n.
+	const newest = `max(f.start, coalesce(n.seq, 0))`
+	const feed = ` FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes)`
 	now := t.dialect.Now
+	log := `
+  INSERT INTO changes (seq, at, row_id, version, type, operation, actor, old, untimed)
+  SELECT ` + newest + ` + 1 + (random() & 16777215), max(` + now + `, coalesce(n.at, f.at)),
+    `
+	image := func(row string) string { return `json_object(` + each(logged, "'%[1]s', "+row+".%[1]s", ", ") + `)` }
 	add := func(kind, event, body string) {
 		name := t.table + "_" + kind
-		text := "CREATE TRIGGER " + name + " AFTER " + event + "\nBEGIN" + body + "\nEND"
+		text := "CREATE TRIGGER " + name + " " + event + "\nBEGIN" + body + "\nEND"
 		all = append(all, trigger{name, "DROP TRIGGER IF EXISTS " + name + ";\n-- +goose StatementBegin\n" + text + ";\n-- +goose StatementEnd\n", text})
 	}
-	add("revision_update", `UPDATE OF `+each(columns, "%s", ", ")+` ON `+t.table, `
+	of := `UPDATE OF ` + each(columns, "%s", ", ") + rowIDs + ` ON ` + t.table
+	add("revision_update", `AFTER `+of, `
   UPDATE revision SET n = n + 1 + (random() & 16777215)`+t.reference()+`;`)
-	add("search_insert", `INSERT ON `+t.table+` WHEN NEW.given_words IS NULL`, fold)
-	add("search_update", `UPDATE OF id, `+each(texts, "%s", ", ")+` ON `+t.table+` WHEN NEW.id IS NOT OLD.id OR `+each(texts, "NEW.%[1]s IS NOT OLD.%[1]s", " OR "), `
+	add("search_insert", `AFTER INSERT ON `+t.table+` WHEN NEW.given_words IS NULL`, fold)
+	add("search_update", `AFTER UPDATE OF id, `+each(texts, "%s", ", ")+rowIDs+` ON `+t.table+` WHEN NEW.id IS NOT OLD.id OR `+each(texts, "NEW.%[1]s IS NOT OLD.%[1]s", " OR "), `
   DELETE FROM `+t.table+`_search WHERE rowid = OLD.id;`+fold)
-	add("log_delete", `DELETE ON `+t.table, log+`OLD.id, OLD.version, '`+t.code+`', 'd', f.actor, `+image+` FROM feed f;`)
-	// It logs the old columns and then stamps the row, because its second UPDATE would log them again. It does not run
-	// for that UPDATE.
-	add("stamp", `UPDATE OF `+each(columns, "%s", ", ")+` ON `+t.table,
-		log+`OLD.id, OLD.version + (NEW.id = OLD.id), '`+t.code+`', CASE WHEN NEW.id = OLD.id THEN 'u' ELSE 'd' END, f.actor, `+image+` FROM feed f;`+
-			log+`NEW.id, OLD.version + 1, '`+t.code+`', 'c', f.actor, NULL FROM feed f WHERE NEW.id <> OLD.id;
-  UPDATE `+t.table+` SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = `+now+`
-  WHERE id = NEW.id AND (NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> `+now+`);`)
+	add("log_delete", `AFTER DELETE ON `+t.table, log+`OLD.id, OLD.version, '`+t.code+`', 'd', f.actor, `+image("OLD")+`, 1`+feed+`;`)
+
+	// REPLACE deletes a row without its triggers. A statement that may replace one keeps it in the table replaced, and
+	// then logs its deletion, unless something was logged since: with recursive triggers, the deletion. The version of the
+	// row goes on.
+	keep := `
+  DELETE FROM replaced;
+  INSERT INTO replaced (type, row_id, version, seq, old) SELECT '` + t.code + `', r.id, r.version, ` + newest + `, ` + image("r") + feed + ` CROSS JOIN ` + t.table + ` r WHERE r.id = NEW.id;`
+	exists := `EXISTS (SELECT 1 FROM ` + t.table + ` WHERE id = NEW.id)`
+	replaced := ` replaced r WHERE r.type = '` + t.code + `' AND r.row_id = NEW.id`
+	deleted := log + `r.row_id, r.version, r.type, 'd', f.actor, r.old, 1` + feed + ` CROSS JOIN` + replaced + ` AND r.seq = ` + newest
+	stamped := `, actor = '' WHERE id = NEW.id`
+	created := log + `NEW.id, NEW.version, '` + t.code + `', 'c', coalesce(nullif(NEW.actor, ''), f.actor), NULL, `
+	// An INSERT of the service that is a transaction has its time at once.
+	const alone = `NEW.actor IS NOT NULL AND NEW.given_words IS NOT NULL`
+	add("replace_insert", `BEFORE INSERT ON `+t.table+` WHEN NEW.id > 0 AND `+exists, keep)
+	add("replace_update", `BEFORE UPDATE OF id`+rowIDs+` ON `+t.table+` WHEN NEW.id <> OLD.id AND `+exists, keep)
+	add("log_insert", `AFTER INSERT ON `+t.table+` WHEN NOT EXISTS (SELECT 1 FROM`+replaced+`)`, `
+  UPDATE changes SET at = max(`+now+`, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1 AND `+alone+`;`+
+		created+`CASE WHEN `+alone+` THEN NULL ELSE 1 END`+feed+`;`)
+	add("log_replaced", `AFTER INSERT ON `+t.table+` WHEN EXISTS (SELECT 1 FROM`+replaced+`)`, deleted+`;
+  UPDATE replaced SET version = max(version + 1, NEW.version), seq = 0, old = NULL;`+
+		strings.Replace(created, "NEW.version", "(SELECT version FROM replaced)", 1)+`1`+feed+`;
+  UPDATE `+t.table+` SET version = (SELECT version FROM replaced)`+stamped+`;
+  UPDATE `+t.table+` SET actor = NULL WHERE id = NEW.id;`)
+
+	// It logs the old columns and then stamps the row. The empty actor keeps the second UPDATE out of the log, also with
+	// recursive triggers.
+	wrong := ` AND (NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> ` + now + ` OR NEW.id <> OLD.id)`
+	next := `max(OLD.version, coalesce((SELECT r.version FROM` + replaced + ` AND NEW.id <> OLD.id), 0)) + 1`
+	add("stamp", `AFTER `+of+` WHEN NEW.actor IS NOT ''`,
+		deleted+` AND NEW.id <> OLD.id;`+
+			log+`OLD.id, OLD.version + (NEW.id = OLD.id), '`+t.code+`', CASE WHEN NEW.id = OLD.id THEN 'u' ELSE 'd' END, f.actor, `+image("OLD")+`, 1`+feed+`;`+
+			log+`NEW.id, `+next+`, '`+t.code+`', 'c', f.actor, NULL, 1`+feed+` WHERE NEW.id <> OLD.id;
+  UPDATE `+t.table+` SET version = `+next+`, created_at = OLD.created_at, updated_at = `+now+stamped+wrong+`;
+  UPDATE `+t.table+` SET actor = NULL WHERE id = NEW.id`+wrong+`;`)
 	return all
 }
 
