@@ -59,12 +59,12 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	sockets := socket.New(socket.Config{
 		Executor: graphQL, Streams: cfg.Streams,
 		Authenticate: func(next http.Handler) http.Handler {
-			return chain(next, cfg.Authenticate, caller.Middleware(cfg.Proxies))
+			return chain(next, cfg.Authenticate, caller.Middleware(cfg.Proxies), rate.Attach)
 		},
 		Operation: func(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 			return chain(next,
 				cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
-				rate.Middleware(limits.Body, refuse),
+				rate.Middleware(0, refuse), // the socket has charged for the bytes
 			)
 		},
 	})
@@ -127,7 +127,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			bodyLimit,
 		),
 		telemetry.Other: chain(others,
-			rate.Middleware(0, refuseOrPage),
+			rate.Middleware(max(accounts.MaxBodyBytes, sru.MaxBodyBytes), refuseOrPage),
 			withDeadline(cfg.Timeout),
 		),
 	}

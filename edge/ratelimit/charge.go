@@ -20,6 +20,11 @@ type budget struct {
 
 type budgetKey struct{}
 
+// attach returns a request whose parts Charge and a Meter charge to the budget.
+func (b budget) attach(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), budgetKey{}, b))
+}
+
 // Charge takes one unit per 100 of a price, less the unit that Middleware took. If the caller has too
 // few units, it takes none and returns ErrExceeded. A full bucket pays any price: Charge deducts the
 // excess from later units.
@@ -35,6 +40,12 @@ func Charge(ctx context.Context, price int64) error {
 // Meter charges the parts of a stream. A stream has no response to refuse, so it waits instead. The zero Meter is ready
 // for use by one goroutine.
 type Meter struct{ price int64 } // not yet charged, less than one unit
+
+// PayInput charges the caller for an input of more than 4 KiB, before it is parsed. The unit of its request is not
+// included. It waits like Pay.
+func (m *Meter) PayInput(ctx context.Context, bytes int) error {
+	return m.Pay(ctx, pricePerUnit*int64(inputUnits(bytes)))
+}
 
 // Pay takes one unit per 100 of the prices of all parts. It waits until the caller has the units, or ctx ends.
 func (m *Meter) Pay(ctx context.Context, price int64) error {

@@ -2,7 +2,6 @@
 package ratelimit
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -23,8 +22,9 @@ const (
 	// maxBucketBytes is the maximum memory of a limiter: 60,000 callers at 256 bytes. An evicted bucket is full again
 	// within seconds anyway.
 	maxBucketBytes = 16 << 20
-	// bytesPerUnit is the size of a body that costs one unit. The first bytes are free.
-	bytesPerUnit = 8 << 10
+	// freeBytes is the size of an input that the first unit of a request pays. Beyond it each bytesPerUnit that are begun
+	// cost one unit, before they are read.
+	freeBytes, bytesPerUnit = 4 << 10, 8 << 10
 	// pricePerUnit is the price, as graph/cost estimates it, that costs one unit: the rows of a page of 100.
 	pricePerUnit = 100
 )
@@ -53,8 +53,8 @@ func New(r Rate) *Limiter {
 	return &Limiter{rate: r, buckets: buckets, policy: []string{policy}}
 }
 
-// Middleware takes one unit per request, and one per 8 KiB of a body of at most maxBodyBytes. It calls refuse with
-// ErrExceeded if the caller has too few units.
+// Middleware takes one unit per request, and more for a URI and a body of more than 4 KiB. A body has at most
+// maxBodyBytes. Middleware reads nothing of it, and calls refuse with ErrExceeded if the caller has too few units.
 func (l *Limiter) Middleware(maxBodyBytes int, refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if l == nil {
@@ -62,25 +62,37 @@ func (l *Limiter) Middleware(maxBodyBytes int, refuse func(http.ResponseWriter, 
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b := budget{l, l.bucket(r), w.Header(), new(int)}
-			units := 1 + bodyUnits(r.ContentLength, maxBodyBytes)
+			units := 1 + inputUnits(len(r.RequestURI)+bodyBytes(r.ContentLength, maxBodyBytes))
 			if !b.take(min(units, l.rate.Burst), units) {
 				refuse(w, r, ErrExceeded)
 				return
 			}
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), budgetKey{}, b)))
+			next.ServeHTTP(w, b.attach(r))
 		})
 	}
 }
 
-// bodyUnits returns the units of a body. A negative length means an unknown length, which costs as much as maxBodyBytes.
-func bodyUnits(length int64, maxBodyBytes int) int {
+// Attach is middleware that takes no unit, but lets a Meter charge the caller of the request.
+func (l *Limiter) Attach(next http.Handler) http.Handler {
+	if l == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, budget{l, l.bucket(r), w.Header(), new(int)}.attach(r))
+	})
+}
+
+// bodyBytes returns the bytes of a body that are read at most. A negative length means an unknown length.
+func bodyBytes(length int64, maxBodyBytes int) int {
 	if length < 0 || length > int64(maxBodyBytes) {
-		return maxBodyBytes / bytesPerUnit
+		return maxBodyBytes
 	}
-	if length <= bytesPerUnit {
-		return 0
-	}
-	return int(length / bytesPerUnit)
+	return int(length)
+}
+
+// inputUnits returns the units of an input, without the first one.
+func inputUnits(bytes int) int {
+	return (max(bytes, freeBytes) - freeBytes + bytesPerUnit - 1) / bytesPerUnit
 }
 
 func (l *Limiter) bucket(r *http.Request) *rate.Limiter {

@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -69,7 +70,7 @@ func (l limited) askFor(target, from string, headers ...string) *httptest.Respon
 const ada, bob = "192.0.2.1:1000", "192.0.2.2:1000"
 
 // TestRateOfBodies wants a large body to cost more than a small one, and one that
-// does not say how long it is as much as any may.
+// does not say how long it is as much as any may. The path counts.
 func TestRateOfBodies(t *testing.T) {
 	t.Parallel()
 	l := newLimited(t)
@@ -77,7 +78,7 @@ func TestRateOfBodies(t *testing.T) {
 		for i, tt := range []struct {
 			announced int64
 			left      string
-		}{{0, "4"}, {8 << 10, "4"}, {8<<10 + 1, "3"}, {25 << 10, "1"}, {1 << 20, "0"}, {-1, "0"}} {
+		}{{0, "4"}, {4<<10 - 8, "4"}, {4<<10 - 7, "3"}, {12<<10 - 8, "3"}, {12<<10 - 7, "2"}, {25 << 10, "1"}, {1 << 20, "0"}, {-1, "0"}} {
 			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(strings.Repeat(" ", int(max(tt.announced, 0)))))
 			r.ContentLength = tt.announced
 			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1000", i)
@@ -89,6 +90,71 @@ func TestRateOfBodies(t *testing.T) {
 			}
 		}
 	})
+}
+
+// doors are the requests that can have a large input: after the path, or, with a media type, in the body.
+var doors = []struct{ method, path, media string }{
+	{"GET", "/graphql?query={__typename}&x=", ""},
+	{"GET", "/graphql?query={__typename}&variables=", ""},
+	{"GET", "/api/books?q=", ""},
+	{"GET", "/api/books/1?include=", ""},
+	{"GET", "/api/changes?types=", ""},
+	{"GET", "/sitemap.xml?part=", ""},
+	{"GET", "/sru?query=", ""},
+	{"GET", "/books/1?x=", ""},
+	{"GET", "/nothing?x=", ""},
+	{"POST", "/graphql", "application/json"},
+	{"POST", "/api/books", "application/json"},
+	{"PUT", "/api/books/1", "application/json"},
+	{"DELETE", "/api/books/1", "application/json"},
+	{"POST", "/api/login", "application/json"},
+	{"POST", "/api/imports", "text/csv"},
+	{"POST", "/import/files", "text/csv"},
+	{"POST", "/login", "application/x-www-form-urlencoded"},
+	{"POST", "/account/tokens", "application/json"},
+	{"POST", "/sru", "application/x-www-form-urlencoded"},
+}
+
+// unread is a body that must not be read.
+type unread struct {
+	*testing.T
+	door string
+}
+
+func (u unread) Read([]byte) (int, error) {
+	u.Errorf("%s: the body is read before the caller pays", u.door)
+	return 0, io.EOF
+}
+
+// TestRateOfDoors sends 13 KB to each door, which costs two units more than a short request, and nothing of it is read
+// by a door if the caller cannot pay. Escapes count as they are sent.
+func TestRateOfDoors(t *testing.T) {
+	t.Parallel()
+	const input = 13_000
+	c, _ := servertest.ServeAccounts(t, catalogtest.SQLite(t), func(cfg *server.Config) {
+		cfg.SRU, cfg.PublicURL, cfg.Rate = true, "http://example.com", ratelimit.Rate{PerSecond: 1e-9, Burst: 3}
+	})
+	for i, door := range doors {
+		send := func(size int, body io.Reader) *httptest.ResponseRecorder {
+			target := door.path
+			if door.media == "" {
+				target, body, size = target+strings.Repeat("%61", size/3), nil, 0
+			}
+			r := httptest.NewRequest(door.method, target, body)
+			r.ContentLength, r.RemoteAddr = int64(size), fmt.Sprintf("192.0.2.%d:1000", i)
+			r.Header = http.Header{"Content-Type": {door.media}, "Accept": {"application/json, text/html"}, "Sec-Fetch-Site": {"same-origin"}}
+			w := httptest.NewRecorder()
+			c.Handler.ServeHTTP(w, r)
+			return w
+		}
+		name := door.method + " " + door.path
+		if w := send(input, strings.NewReader(strings.Repeat("a", input))); w.Code == http.StatusTooManyRequests || w.Header().Get("RateLimit")[:14] != `"default";r=0;` {
+			t.Errorf("%s: %d, RateLimit %q, want nothing left of three units", name, w.Code, w.Header().Get("RateLimit"))
+		}
+		if w := send(1, unread{t, name}); w.Code != http.StatusTooManyRequests {
+			t.Errorf("%s without a unit: %d", name, w.Code)
+		}
+	}
 }
 
 // TestRate lets one caller ask too much: it is told so by both endpoints, others are

@@ -49,8 +49,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// maxBodyBytes has room for the longest password, percent-encoded.
-const maxBodyBytes = 64 << 10
+// MaxBodyBytes has room for the longest password, percent-encoded.
+const MaxBodyBytes = 64 << 10
 
 // Handler serves the routes.
 type Handler struct {
@@ -172,7 +172,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (in input, err er
 	if err := h.Cookies.Check(r); err != nil {
 		return in, err
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
 	switch _, tooLarge := errors.AsType[*http.MaxBytesError](err); {
 	case tooLarge:
 		return in, model.Errorf(model.TooLarge, "The request body must not be larger than 64 KiB.")

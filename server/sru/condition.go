@@ -17,26 +17,27 @@ type index struct {
 	title    string
 	names    []string // in lower case, with their context sets; explain names the first
 	sort     string   // field to order by; empty: none
+	isText   bool     // a term is words
 	searched bool     // the text search of the catalogue looks there
 	// condition returns the condition of a relation and a term.
 	condition func(relation, term string) (model.Filter, error)
 }
 
 // anywhere is the index that the text search answers alone.
-var anywhere = &index{"Any", []string{serverChoice, "cql.anywhere", "cql.anyindexes", "cql.keywords", "srw.serverchoice", "bath.any", "any"}, "", true, words("name", "author", "description")}
+var anywhere = &index{"Any", []string{serverChoice, "cql.anywhere", "cql.anyindexes", "cql.keywords", "srw.serverchoice", "bath.any", "any"}, "", true, true, words("name", "author", "description")}
 
 // indexes are those that Koha and VuFind ask for, by the names of the context sets cql, dc, bath and rec.
 var indexes = []*index{
 	anywhere,
-	{"Title", []string{"dc.title", "bath.title", "title"}, "NAME", true, words("name")},
-	{"Author", []string{"dc.creator", "dc.contributor", "dc.author", "bath.author", "bath.name", "creator", "author"}, "AUTHOR", true, words("author")},
-	{"ISBN", []string{"bath.isbn", "dc.identifier", "isbn"}, "ISBN", false, parsed("isbn", isbn.Parse)},
-	{"Publisher", []string{"dc.publisher", "publisher"}, "PUBLISHER", false, words("publisher")},
-	{"Date", []string{"dc.date", "date", "year"}, "PUBLISHED_AT", false, dates},
-	{"Language", []string{"dc.language", "language"}, "LANGUAGE", false, parsed("language", lang.Parse)},
-	{"Subject", []string{"dc.subject", "bath.subject", "subject"}, "", false, words("genre.name", "genre.category.name")},
-	{"Number of the record", []string{"rec.id", "rec.identifier", "id"}, "ID", false, parsed("id", parseID)},
-	{"All records", []string{"cql.allrecords"}, "", false, func(string, string) (model.Filter, error) { return everything, nil }},
+	{"Title", []string{"dc.title", "bath.title", "title"}, "NAME", true, true, words("name")},
+	{"Author", []string{"dc.creator", "dc.contributor", "dc.author", "bath.author", "bath.name", "creator", "author"}, "AUTHOR", true, true, words("author")},
+	{"ISBN", []string{"bath.isbn", "dc.identifier", "isbn"}, "ISBN", false, false, parsed("isbn", isbn.Parse)},
+	{"Publisher", []string{"dc.publisher", "publisher"}, "PUBLISHER", true, false, words("publisher")},
+	{"Date", []string{"dc.date", "date", "year"}, "PUBLISHED_AT", false, false, dates},
+	{"Language", []string{"dc.language", "language"}, "LANGUAGE", false, false, parsed("language", lang.Parse)},
+	{"Subject", []string{"dc.subject", "bath.subject", "subject"}, "", true, false, words("genre.name", "genre.category.name")},
+	{"Number of the record", []string{"rec.id", "rec.identifier", "id"}, "ID", false, false, parsed("id", parseID)},
+	{"All records", []string{"cql.allrecords"}, "", false, false, func(string, string) (model.Filter, error) { return everything, nil }},
 }
 
 // everything is the filter that matches each book.
@@ -56,6 +57,7 @@ func indexOf(name string) (*index, error) {
 type conditions struct {
 	search string
 	filter model.Filter
+	words  int // of all clauses; a clause without words counts as one
 }
 
 // conditionsOf translates a query. The words of clauses that all books must meet are searched, because the search
@@ -68,8 +70,12 @@ func conditionsOf(query node) (c conditions, err error) {
 	return c, err
 }
 
-// maxNesting is the maximum depth of a query. A filter has 10 levels, of which a clause takes two.
-const maxNesting = 7
+const (
+	// maxNesting is the maximum depth of a query. A filter has 10 levels, of which a clause takes two.
+	maxNesting = 7
+	// maxWords is the maximum number of words of a query, as of a search. A word becomes up to five of the 200 conditions of a filter.
+	maxWords = 32
+)
 
 // depth returns the number of levels of operators.
 func (n node) depth() (depth int) {
@@ -106,6 +112,13 @@ func (c *conditions) addClause(by clause, mustHold bool) (model.Filter, error) {
 	i, err := indexOf(by.index)
 	if err != nil {
 		return nil, err
+	}
+	n := 1
+	if i.isText {
+		n = max(n, len(collate.Words(by.term)))
+	}
+	if c.words += n; c.words > maxWords {
+		return nil, diagnosticError{tooManyBooleans, "at most 32 words in all clauses"}
 	}
 	filter, err := i.condition(by.relation, by.term)
 	if err != nil || !mustHold || !i.searched || !slices.Contains(allWords, by.relation) || strings.ContainsAny(by.term, `\^*`) {

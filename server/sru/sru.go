@@ -25,14 +25,14 @@ type Config struct {
 // Handler answers the requests of SRU by GET and POST.
 type Handler struct{ Config }
 
-// Bounds of a response and of a request.
-const (
-	defaultRecords, maxRecords = 10, 100
-	maxBody                    = 16 << 10 // bytes
-)
+// MaxBodyBytes is the maximum size of a form.
+const MaxBodyBytes = 16 << 10
+
+// Bounds of a response.
+const defaultRecords, maxRecords = 10, 100
 
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 	status, body := http.StatusOK, []byte(nil)
 	err := r.ParseForm()
 	parameters := r.Form
@@ -135,6 +135,9 @@ func variablesOf(p url.Values) (map[string]any, error) {
 		path, rest, _ := strings.Cut(key, ",")
 		_, ascending, _ := strings.Cut(rest, ",")
 		keys = append(keys, sortKey{strings.ToLower(path), strings.HasPrefix(ascending, "0")})
+	}
+	if len(keys) > len(indexes) { // some are equal
+		return nil, diagnosticError{unsupportedSort, "use each index once"}
 	}
 	var orderBy []map[string]any
 	for _, key := range keys {

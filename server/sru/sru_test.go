@@ -1,8 +1,14 @@
 package sru
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +81,81 @@ func TestDiagnostics(t *testing.T) {
 		_, err := variablesOf(map[string][]string{"query": {query}})
 		if got, ok := errors.AsType[diagnosticError](err); !ok || got.code != want {
 			t.Errorf("%.40s: %v, want %d", query, err, want)
+		}
+	}
+}
+
+// catalogue is a handler whose catalogue has so many books, and responds with as many of them as it is asked for. It counts
+// the queries, and the bytes of their variables.
+func catalogue(total int) (h Handler, queries, bytes *int) {
+	queries, bytes = new(int), new(int)
+	return Handler{Config{Query: func(_ context.Context, _ string, variables []byte, _ bool) ([]byte, string, error) {
+		var page struct{ First, Offset int }
+		err := json.Unmarshal(variables, &page)
+		*queries, *bytes = *queries+1, *bytes+len(variables)
+		const book = `{"id":"1","publishedAt":"2000-01-01","price":"1.00","createdAt":"2000-01-01T00:00:00Z","updatedAt":"2000-01-01T00:00:00Z"}`
+		books := slices.Repeat([]string{book}, max(0, min(page.First, total-page.Offset)))
+		return fmt.Appendf(nil, `{"books":{"totalCount":%d,"nodes":[%s]}}`, total, strings.Join(books, ",")), "", err
+	}}}, queries, bytes
+}
+
+// ask returns the response to a form.
+func ask(h Handler, parameters url.Values) string {
+	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(parameters.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Body.String()
+}
+
+// TestWords bounds the words and clauses of a query. A query beyond the bound is refused before it becomes variables.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]int{
+		`any any "` + strings.Repeat("b ", 32) + `"`:                          1,
+		`any any "` + strings.Repeat("b ", 33) + `"`:                          0,
+		`subject all "` + strings.Repeat("b ", 2000) + `"`:                    0,
+		strings.Repeat("publisher=b or ", 31) + "b":                           1,
+		strings.Repeat("publisher=b or ", 32) + "b":                           0,
+		`title = "` + strings.Repeat("b ", 30) + `" and year=2000 and id=1`:   1,
+		`title = "` + strings.Repeat("b ", 31) + `" and year=2000 and id=1`:   0,
+		`author any "` + strings.Repeat("木", 33) + `"`:                        0, // each is a word
+		`subject exact "` + strings.Repeat("b ", 33) + `"`:                    0,
+		`id any "` + strings.Repeat("1 ", 2000) + `"`:                         1, // one list
+		`isbn any "` + strings.Repeat("978-3-16-148410-0 ", 200) + `" and b`:  1,
+		strings.Repeat("id=1 or ", 32) + "id=2":                               0,
+		strings.Repeat("(", 20) + strings.Repeat("* or ", 10) + "b":           0, // another error
+		`"-" or ` + strings.Repeat(`publisher="-" or `, 31) + `publisher="-"`: 0,
+	} {
+		h, queries, bytes := catalogue(1)
+		got := ask(h, url.Values{"query": {query}})
+		if *queries != want || *bytes > 32<<10 {
+			t.Errorf("%.40s: %d queries with %d bytes of variables, want %d: %s", query, *queries, *bytes, want, got)
+		}
+		if diagnosed := strings.Contains(got, "info:srw/diagnostic/1/38<"); diagnosed != (want == 0 && !strings.HasPrefix(query, "(")) {
+			t.Errorf("%.40s: %s", query, got)
+		}
+	}
+	h, queries, _ := catalogue(1)
+	if got := ask(h, url.Values{"query": {"b"}, "sortKeys": {strings.Repeat("title ", 11)}}); *queries > 0 || !strings.Contains(got, "diagnostic/1/80<") {
+		t.Errorf("11 keys to sort by: %d queries, %s", *queries, got)
+	}
+}
+
+// TestFirstRecord asks for records from each number on. An empty result has a first position, and no record.
+func TestFirstRecord(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		total, records int
+		start, want    string
+	}{
+		{0, 0, "", "numberOfRecords>0<"}, {0, 0, "1", "numberOfRecords>0<"}, {0, 0, "2", "diagnostic/1/61<"}, {0, 0, "0", "diagnostic/1/61<"},
+		{3, 3, "1", "numberOfRecords>3<"}, {3, 1, "3", "numberOfRecords>3<"}, {3, 0, "4", "diagnostic/1/61<"},
+	} {
+		h, _, _ := catalogue(test.total)
+		got := ask(h, url.Values{"query": {"b"}, "startRecord": {test.start}})
+		if !strings.Contains(got, test.want) || strings.Count(got, "<zs:record>") != test.records || strings.Contains(got, "diagnostics>") != strings.HasPrefix(test.want, "diag") {
+			t.Errorf("record %q of %d: %s", test.start, test.total, got)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -182,6 +183,46 @@ func TestCharged(t *testing.T) {
 		c.send(strings.ReplaceAll(positions, `"1"`, `"2"`)) // the id is free
 		c.want(`{"id":"2","type":"error","payload":[{"message":"Too many requests.…`)
 	}, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.001, Burst: 4} })
+}
+
+// TestRateOfMessages sends messages faster than the caller can pay: the socket reads the next one when it has been paid.
+// The bytes of an operation count as in a request, so a short one costs a unit alone.
+func TestRateOfMessages(t *testing.T) {
+	t.Parallel()
+	ping := func(bytes int) string {
+		const begin, end = `{"type":"ping","payload":{"x":"`, `"}}`
+		return begin + strings.Repeat("x", bytes-len(begin)-len(end)) + end
+	}
+	serve(t, func(t *testing.T, s *service) {
+		for _, test := range []struct {
+			messages []string
+			wait     time.Duration
+		}{
+			{slices.Repeat([]string{ping(4 << 10)}, 30), 0},
+			{slices.Repeat([]string{ping(4 << 10)}, 50), 2 * time.Second},
+			{[]string{ping(4<<10 + 1), ping(12 << 10), ping(12<<10 + 1)}, time.Second},
+			{[]string{ping(60 << 10), ping(100)}, 4 * time.Second},
+			{slices.Repeat([]string{typename}, 3), 0},
+			{[]string{typename, typename + strings.Repeat(" ", 4<<10)}, 0},
+		} {
+			time.Sleep(time.Hour)
+			c := s.connect(t, "ada")
+			begun := time.Now()
+			for _, message := range test.messages {
+				c.send(message)
+				if message[:7] == typename[:7] {
+					c.want(`{"id":"2","type":"next","payload":{"data":{"__typename":"Query"}}}`)
+					c.want(`{"type":"complete","id":"2"}`)
+				} else {
+					c.want(`{"type":"pong",…`)
+				}
+			}
+			if waited := time.Since(begun); waited != test.wait {
+				t.Errorf("%d messages like %.40s: waited for %s, want %s", len(test.messages), test.messages[0], waited, test.wait)
+			}
+			c.CloseNow()
+		}
+	}, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1, Burst: 3} })
 }
 
 // TestHTTP2 follows two subscriptions on one connection.

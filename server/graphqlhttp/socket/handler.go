@@ -20,6 +20,8 @@ const (
 	subprotocol = "graphql-transport-ws"
 	// maxMessageBytes is the maximum size of a message from a client.
 	maxMessageBytes = 64 << 10
+	// messagePrice is the price of a message that is no operation, such as a ping: a tenth of a unit.
+	messagePrice = 10
 	// maxOperations is the maximum number of running operations of a socket.
 	maxOperations = 100
 	// initWait is the time in which a client must send connection_init.

@@ -28,8 +28,8 @@ func operationOf(ctx context.Context) *operation { return ctx.Value(operationKey
 
 var errTooManyOperations = model.Errorf(model.RateLimited, "A WebSocket may have %d running operations. Complete one first.", maxOperations)
 
-// subscribe starts an operation. size is the size of the message.
-func (s *socket) subscribe(m message, size int) error {
+// subscribe starts an operation.
+func (s *socket) subscribe(m message) error {
 	if s.caller == nil {
 		return &closing{unauthorized, "Unauthorized"}
 	}
@@ -43,9 +43,7 @@ func (s *socket) subscribe(m message, size int) error {
 			s.close(forbidden, eventstream.ErrTokenExpired.Message)
 			return nil
 		}
-		r := s.request.WithContext(ctx)
-		r.ContentLength = int64(size)
-		s.operations.ServeHTTP(graphqlhttp.Discard{}, r)
+		s.operations.ServeHTTP(graphqlhttp.Discard{}, s.request.WithContext(ctx))
 		return nil
 	})
 	if errors.Is(err, errTooManyOperations) {

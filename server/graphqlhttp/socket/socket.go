@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"library-catalogue/edge/caller"
 	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/task"
@@ -58,16 +60,27 @@ func (s *socket) serve(r *http.Request) {
 	_ = s.conn.CloseNow() // it may be closed
 }
 
-// read handles messages until the socket is closed.
+// read handles messages until the socket is closed. It charges for a large message before it parses it, and waits until
+// the caller can pay.
 func (s *socket) read(r *http.Request) error {
+	var meter ratelimit.Meter
 	for {
 		kind, text, err := s.conn.Read(context.Background())
 		if err != nil {
 			return err
 		}
+		payer := cmp.Or(s.caller, s.ctx)
+		if err := meter.PayInput(payer, len(text)); err != nil {
+			return err
+		}
 		m, err := parse(kind, text)
 		if err != nil {
 			return err
+		}
+		if m.Type != "subscribe" { // which the rate limit charges as a request
+			if err := meter.Pay(payer, messagePrice); err != nil {
+				return err
+			}
 		}
 		switch m.Type {
 		case "connection_init":
@@ -75,7 +88,7 @@ func (s *socket) read(r *http.Request) error {
 		case "ping":
 			err = s.write(pong(m))
 		case "subscribe":
-			err = s.subscribe(m, len(text))
+			err = s.subscribe(m)
 		case "complete":
 			s.complete(*m.ID)
 		}
