@@ -54,8 +54,8 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 }
 
 // BooksKeyed returns the books that have the name of a key and its author or its ISBN, in order of id. It locks them until
-// the transaction ends.
-func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.Book, error) {
+// the transaction ends. named has the names of keys (BookKey.Name) that stored books have, by any author.
+func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) (books []*model.Book, named map[string]bool, err error) {
 	wanted := make(map[[2]string]bool, 2*len(keys)) // name and author, name and ISBN
 	names := make([]string, len(keys))
 	for i, key := range keys {
@@ -64,6 +64,7 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 			wanted[[2]string{key.Name, key.ISBN}] = true
 		}
 	}
+	named = map[string]bool{}
 	var ids []model.ID
 	for part := range s.namesOf(names) {
 		var found []struct {
@@ -72,20 +73,22 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 			ISBN         *string
 		}
 		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author, r.isbn", len(part)), part...); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, book := range found {
 			key := (&model.Book{Name: book.Name, Author: book.Author, ISBN: book.ISBN}).Key()
+			named[key.Name] = true
 			if wanted[[2]string{key.Name, key.Author}] || key.ISBN != "" && wanted[[2]string{key.Name, key.ISBN}] {
 				ids = append(ids, book.ID)
 			}
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil
+		return nil, named, nil
 	}
-	return fetch(ctx, s, bookMapping, `SELECT `+bookMapping.selected(s.dialect, "r")+` FROM books r
+	books, err = fetch(ctx, s, bookMapping, `SELECT `+bookMapping.selected(s.dialect, "r")+` FROM books r
 WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
+	return books, named, err
 }
 
 // namesOf yields the sort keys of names as arguments of alikeSQL: one array, or importRows keys at a time.
@@ -121,7 +124,7 @@ func (s *Store) alikeSQL(table, columns string, n int) string {
 // ends. The error is Conflict if several match.
 func (s *Store) FindBook(ctx context.Context, row *model.Book) (model.ID, error) {
 	key := row.Key()
-	books, err := s.BooksKeyed(ctx, []model.BookKey{key})
+	books, _, err := s.BooksKeyed(ctx, []model.BookKey{key})
 	if err != nil {
 		return 0, err
 	}

@@ -50,15 +50,18 @@ type Importer struct {
 	Catalogue Catalogue
 	Preview   ImportBooks                                                     // not nil in a dry run, which stores nothing
 	Progress  func(Counts)                                                    // called after each batch, unless nil
+	Change    func(*Row, model.BookChange)                                    // called for each changed book of a dry run, unless nil
 	Reject    func(*Row) error                                                // called for each bad row; an error ends the import
 	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits for a permit for a batch; nil: no wait
 	BatchRows int                                                             // in one transaction; 0 means BatchRows
 	Counts
 }
 
-// Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file.
+// Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file. Namesakes are those of
+// the created books whose name is stored with another author.
 type Counts struct {
 	Created   int `json:"created"`
+	Namesakes int `json:"namesakes"`
 	Updated   int `json:"updated"`
 	Unchanged int `json:"unchanged"`
 	Rejected  int `json:"rejected"`
@@ -72,6 +75,9 @@ func (c Counts) String() string {
 	text := fmt.Sprintf("%s: %d created, %d updated, %d unchanged, %d rejected", CountRows(c.Rows()), c.Created, c.Updated, c.Unchanged, c.Rejected)
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)
+	}
+	if c.Namesakes > 0 {
+		text += fmt.Sprintf("; name stored with another author: %d of the created", c.Namesakes)
 	}
 	return text
 }
@@ -192,10 +198,16 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	if q := file.categoryQuestion(result, im.Preview != nil); q != nil && im.Rows() == 0 {
 		return Questions{q}
 	}
+	if im.Change != nil {
+		for _, change := range result.Changes {
+			im.Change(readable[change.Index], change)
+		}
+	}
 	for _, rejected := range result.Rejected {
 		file.reject(readable[rejected.Index], rejected.Problems)
 	}
 	im.Created += result.Created
+	im.Namesakes += result.Namesakes
 	im.Updated += result.Updated
 	im.Unchanged += result.Unchanged
 	for _, r := range rows {

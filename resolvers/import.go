@@ -32,10 +32,10 @@ func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *
 	var result model.ImportResult
 	err := r.store.Write(ctx, func(ctx context.Context) error {
 		b := importBatch{store: r.store, preview: preview}
-		if preview == nil {
-			if err := r.store.LockImports(ctx); err != nil {
-				return err
-			}
+		if preview != nil {
+			preview.moved = map[int]genreMove{}
+		} else if err := r.store.LockImports(ctx); err != nil {
+			return err
 		}
 		if err := b.read(ctx, inputs, problems); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *
 		result = b.result
 		if preview != nil {
 			preview.remember(&b)
-			return nil
+			return preview.nameGenres(ctx, r.store, &result)
 		}
 		return b.write(ctx)
 	})
@@ -89,6 +89,7 @@ type importBatch struct {
 	created    []*model.Book                // in order of their rows
 	books      map[string][]model.KeyedBook // by identity of the name
 	keys       []model.BookKey              // of the valid rows
+	names      map[string]bool              // identities of names of stored books, by any author
 	result     model.ImportResult
 }
 
@@ -125,7 +126,7 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 	for _, g := range genres {
 		b.addGenre(g)
 	}
-	if b.stored, err = b.store.BooksKeyed(ctx, slices.Collect(maps.Keys(keys))); err != nil {
+	if b.stored, b.names, err = b.store.BooksKeyed(ctx, slices.Collect(maps.Keys(keys))); err != nil {
 		return err
 	}
 	for _, book := range b.stored {
@@ -210,15 +211,26 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 		b.result.Unchanged++
 	case before == nil:
 		b.result.Created++
+		if b.isNamesake(key) {
+			b.result.Namesakes++
+		}
 		b.created = append(b.created, after)
 		b.addBook(after, key)
 	case before.SameContent(after):
 		b.result.Unchanged++
 	default:
 		b.result.Updated++
+		if b.preview != nil {
+			b.preview.change(&b.result, index, before, after)
+		}
 		b.change(before, after)
 	}
 	return nil
+}
+
+// isNamesake reports whether the catalogue has books with the name of a key, and none of them has its author.
+func (b *importBatch) isNamesake(key model.BookKey) bool {
+	return b.names[key.Name] && !slices.ContainsFunc(b.books[key.Name], func(other model.KeyedBook) bool { return other.Of.Author == key.Author })
 }
 
 // genre returns the genre of a row and creates it if it is missing. It returns 0 if the row does

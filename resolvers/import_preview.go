@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 )
 
@@ -14,7 +15,11 @@ type importPreview struct {
 	genres     []*model.Genre
 	seed       maphash.Seed
 	books      map[uint64]struct{} // hashes of their keys
+	moved      map[int]genreMove   // by index in the changes of the current part
 }
+
+// genreMove has the genres of a book before and after a change.
+type genreMove struct{ from, to model.ID }
 
 // PreviewImport returns a function like ImportBooks for an import into the catalogue as it is now. It stores
 // nothing.
@@ -56,6 +61,38 @@ func (p *importPreview) remember(b *importBatch) {
 		p.books[maphash.Comparable(p.seed, key)] = struct{}{}
 		p.books[maphash.Comparable(p.seed, model.BookKey{Name: key.Name, Author: key.Author})] = struct{}{}
 	}
+}
+
+// change adds a changed book to the result of a part.
+func (p *importPreview) change(result *model.ImportResult, index int, before, after *model.Book) {
+	if before.GenreID != after.GenreID {
+		p.moved[len(result.Changes)] = genreMove{before.GenreID, after.GenreID}
+	}
+	result.Changes = append(result.Changes, model.BookChange{Index: index, ID: before.ID, Name: before.Name, Fields: before.Differences(after)})
+}
+
+// nameGenres adds the changed genres, by their names, to the changes of a part.
+func (p *importPreview) nameGenres(ctx context.Context, store *db.Store, result *model.ImportResult) error {
+	names := map[model.ID]string{}
+	for _, g := range p.genres {
+		names[g.ID] = g.Name
+	}
+	var ids []model.ID
+	for _, move := range p.moved {
+		ids = append(ids, move.from, move.to)
+	}
+	stored, err := store.Genres.Unchecked(ctx).ByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, g := range stored {
+		names[g.ID] = g.Name
+	}
+	for i, move := range p.moved {
+		change := &result.Changes[i]
+		change.Fields = append(change.Fields, model.FieldChange{Field: "genre", Old: names[move.from], New: names[move.to]})
+	}
+	return nil
 }
 
 // created reports whether an earlier part would create the book. It is false without a preview.

@@ -390,6 +390,39 @@ func TestPreviewImport(t *testing.T) {
 	}
 }
 
+// TestPreviewChanges: a preview has the old and the new values of each stored book that a row would change, also of one that an
+// earlier part would change, and counts new books whose name is stored with other authors only.
+func TestPreviewChanges(t *testing.T) {
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
+		imported(t, ctx, catalogue, "A|Old text|1|2000-01-01|X|1|Humour|Fiction|9780192553355", "B||1|2000-01-01|X|1|Drama|Theatre", "Plays||1|2000-01-01|Jane Doe|1|Drama|Theatre")
+		preview := catalogue.PreviewImport()
+		const rows = "A|New text|2|2000-01-01|X|1|Satire|Fiction|-;B||1|2000-01-01|X|1|Drama|Theatre;Plays||1|2000-01-01|Roe, Richard|1|Drama|Theatre;" +
+			"plays||1|2000-01-01|Doe, Jane|2|Drama|Theatre;New||1|2000-01-01|X|1|Drama|Theatre"
+		field := func(name, before, after string) model.FieldChange {
+			return model.FieldChange{Field: name, Old: before, New: after}
+		}
+		for i, part := range []struct {
+			rows      string
+			namesakes int
+			want      []model.BookChange
+		}{
+			{rows, 1, []model.BookChange{
+				{Index: 0, ID: 1, Name: "A", Fields: []model.FieldChange{field("description", "Old text", "New text"), field("pages", "1", "2"), field("genre", "Humour", "Satire")}},
+				{Index: 3, ID: 3, Name: "Plays", Fields: []model.FieldChange{field("name", "Plays", "plays"), field("author", "Jane Doe", "Doe, Jane"), field("price", "1.00", "2.00")}},
+			}},
+			{"A|Old text|1|2000-01-01|X|3|Humour|Fiction|-", 0, []model.BookChange{{Index: 0, ID: 1, Name: "A", Fields: []model.FieldChange{field("price", "1.00", "3.00")}}}},
+		} {
+			result, err := preview(ctx, bookRows(strings.Split(part.rows, ";")...))
+			must(t, err)
+			expect(t, fmt.Sprintf("part %d", i), result.Changes, part.want)
+			expect(t, fmt.Sprintf("namesakes of part %d", i), result.Namesakes, part.namesakes)
+		}
+		result, err := catalogue.ImportBooks(ctx, bookRows(strings.Split(rows, ";")...))
+		must(t, err)
+		expect(t, "stored namesakes", result.Namesakes, 1)
+	})
+}
+
 func TestImportAtomically(t *testing.T) {
 	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		_, revision := contents(t, ctx, catalogue)

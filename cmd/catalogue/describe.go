@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -48,6 +49,15 @@ func printLeftOut(out io.Writer, f *importer.File) {
 			}
 		}
 	}
+}
+
+// describeChange describes a stored book that a row would change, in a line.
+func describeChange(row *importer.Row, change model.BookChange) string {
+	var fields []string
+	for _, f := range change.Fields {
+		fields = append(fields, f.Field+" "+cmp.Or(importer.Printable(f.Old), "(none)")+" → "+cmp.Or(importer.Printable(f.New), "(none)"))
+	}
+	return fmt.Sprintf("%s, book %d %s: %s", row.Place(), change.ID, importer.Printable(change.Name), strings.Join(fields, "; "))
 }
 
 // describeRow describes how a row is read, or its faults, in a line.

@@ -104,8 +104,14 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
 	catalogue := resolvers.New(store)
 	im := &importer.Importer{Catalogue: catalogue, Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
+	var changes []string
 	if c.DryRun {
 		im.Preview = catalogue.PreviewImport()
+		im.Change = func(row *importer.Row, change model.BookChange) {
+			if len(changes) < shownChanges {
+				changes = append(changes, describeChange(row, change))
+			}
+		}
 	}
 	if c.Strict && !c.DryRun {
 		err = im.ImportStrict(ctx, file)
@@ -124,6 +130,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	if err != nil && c.DryRun {
 		return nothingImported(ctx, err)
 	}
+	c.printChanges(std, changes, im.Updated)
 	c.adviseDefaults(std.Err, file, command.Args)
 	printLeftOut(std.Err, file)
 	if err != nil && ctx.Err() != nil {
@@ -180,7 +187,30 @@ func nothingImported(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: nothing was imported", err)
 }
 
-const firstRows = 3
+const (
+	firstRows    = 3
+	shownChanges = 20
+)
+
+// printChanges prints the books that a dry run would change.
+func (c *importCmd) printChanges(std cli.Stdio, changes []string, all int) {
+	if len(changes) == 0 {
+		return
+	}
+	out := c.reportTo(std)
+	fmt.Fprintf(out, "Books that would change:\n  %s\n", strings.Join(changes, "\n  "))
+	if more := all - len(changes); more > 0 {
+		fmt.Fprintf(out, "  and %s more\n", importer.CountRows(more))
+	}
+}
+
+// reportTo returns the output of what a dry run says beside its counts.
+func (c *importCmd) reportTo(std cli.Stdio) io.Writer {
+	if c.JSON {
+		return std.Err
+	}
+	return std.Out
+}
 
 // preview prints how a file is read.
 func (c *importCmd) preview(ctx context.Context, std cli.Stdio, file *importer.File) error {
@@ -188,10 +218,7 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, file *importer.F
 	if err != nil {
 		return err
 	}
-	out := std.Out
-	if c.JSON {
-		out = std.Err
-	}
+	out := c.reportTo(std)
 	fmt.Fprintf(out, "%s: %sThe first rows:\n", importer.Printable(c.File), describeFile(file))
 	for _, row := range first {
 		fmt.Fprintf(out, "  %s\n", describeRow(row))

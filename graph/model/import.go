@@ -171,7 +171,30 @@ func AmbiguousBook(n int) string {
 // ImportResult counts the rows of an import by result.
 type ImportResult struct {
 	Created, Updated, Unchanged int
+	Namesakes                   int           // created books with the name of a stored one and another author
 	Rejected                    []RejectedRow // in row order
+	Changes                     []BookChange  // of updated books, in row order; only of a preview
+}
+
+// BookChange is a stored book that a row of an import would change.
+type BookChange struct {
+	Index  int // of the input row, from 0
+	ID     ID
+	Name   string // stored
+	Fields []FieldChange
+}
+
+// FieldChange has the values of a field before and after a change, as cells of a file.
+type FieldChange struct{ Field, Old, New string }
+
+// Differences returns the fields of a file that differ between two values of a book, without genre and category.
+func (b *Book) Differences(after *Book) (differences []FieldChange) {
+	for _, f := range BookFields {
+		if f.Writable && f.Is(InFile) && !f.Equal(b, after) {
+			differences = append(differences, FieldChange{f.Key, f.Text(b), f.Text(after)})
+		}
+	}
+	return differences
 }
 
 // RejectedRow is a rejected row of an import.

@@ -82,7 +82,7 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 		Progress: func(c importer.Counts) { j.set(func() { j.Counts = c }) },
 	}
 	if j.DryRun {
-		im.Preview = j.imports.Catalogue.PreviewImport()
+		im.Preview, im.Change = j.imports.Catalogue.PreviewImport(), j.change
 	}
 	j.rejects = newRejects(file, 2*j.imports.MaxBytes, j.imports.Logger)
 	defer j.rejects.end()
@@ -150,6 +150,15 @@ func (j *job) reject(bad *importer.Row) error {
 	})
 	j.rejects.add(bad)
 	return nil
+}
+
+// change takes a book that a dry run would change.
+func (j *job) change(row *importer.Row, change model.BookChange) {
+	j.set(func() {
+		if len(j.Changes) < shownChanges {
+			j.Changes = append(j.Changes, newChange(row, change))
+		}
+	})
 }
 
 // errTemporary is the error of an unusable temporary file.

@@ -139,6 +139,54 @@ func TestImports(t *testing.T) {
 	})
 }
 
+// TestImportChanges: a dry run shows the first 100 books that the import would change, with old and new values, and how many of
+// the new books have the name of a stored one.
+func TestImportChanges(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	file := func(pages string, more ...string) string {
+		var b strings.Builder
+		b.WriteString("name,author,pages,published_at,price,genre,category,publisher\n")
+		for n := range 120 {
+			fmt.Fprintf(&b, "Book %d,X,%s,2000-01-01,1,G,C,\n", n, pages)
+		}
+		return b.String() + strings.Join(more, "")
+	}
+	sendFile(t, c, "", file("10"))
+	changed := file("12", "Book 7,Somebody Else,1,2000-01-01,1,G,C,River\n", "Other,Y,1,2000-01-01,1,G,C,Lake\n")
+	type change struct {
+		Place, Name string
+		ID          int
+		Fields      []struct{ Field, Old, New *string }
+	}
+	read := func(query, file string) (counts map[string]int, changes []change) {
+		var answer struct {
+			Data struct {
+				Counts  map[string]int
+				Changes []change
+			}
+		}
+		w := c.Do(http.MethodGet, "/api/imports/"+sendFile(t, c, query, file).ID, "")
+		servertest.Must(t, json.Unmarshal(w.Body.Bytes(), &answer))
+		return answer.Data.Counts, answer.Data.Changes
+	}
+	counts, changes := read("dry_run=true", changed)
+	if counts["created"] != 2 || counts["namesakes"] != 1 || counts["updated"] != 120 || len(changes) != 100 {
+		t.Fatalf("got %v and %d changes", counts, len(changes))
+	}
+	want := change{"line 2", "Book 0", 1, []struct{ Field, Old, New *string }{{new("pages"), new("10"), new("12")}}}
+	if diff := cmp.Diff(want, changes[0]); diff != "" {
+		t.Error(diff)
+	}
+	if counts, changes := read("", changed); counts["updated"] != 120 || len(changes) != 0 {
+		t.Errorf("an import: %v and %d changes", counts, len(changes))
+	}
+	filled := strings.Replace(changed, "Book 1,X,12,2000-01-01,1,G,C,", "Book 1,X,12,2000-01-01,1,G,C,Sea", 1)
+	if _, changes := read("dry_run=true", filled); len(changes) != 1 || changes[0].Fields[0].Old != nil || *changes[0].Fields[0].New != "Sea" {
+		t.Errorf("a filled field: %+v", changes)
+	}
+}
+
 // TestImportOutcomes: what a file leaves open is asked, with the parameter that answers
 // it, and what cannot be imported is said.
 func TestImportOutcomes(t *testing.T) {

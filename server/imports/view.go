@@ -12,6 +12,7 @@ import (
 const (
 	firstRows    = 5   // shown rows
 	shownRejects = 20  // shown bad rows
+	shownChanges = 100 // shown changed books
 	maxNames     = 200 // shown columns
 	maxText      = 200 // shown characters of a cell
 )
@@ -32,6 +33,7 @@ type view struct {
 	Rows      *int             `json:"rows"`   // rows of the file; null until it is read
 	Counts    importer.Counts  `json:"counts"` // rows done
 	FirstRows []rowView        `json:"first_rows"`
+	Changes   []changeView     `json:"changes"` // the first books that a dry run would change
 	Rejects   rejectsView      `json:"rejects"`
 	Question  *questionView    `json:"question"` // the first of Questions
 	Questions []questionView   `json:"questions"`
@@ -67,6 +69,20 @@ type rowView struct {
 	Place    string            `json:"place"`
 	Values   map[string]string `json:"values"`
 	Problems []problemView     `json:"problems"`
+}
+
+// changeView is a stored book that a row would change.
+type changeView struct {
+	Place  string      `json:"place"` // of the row
+	ID     model.ID    `json:"id"`
+	Name   string      `json:"name"`
+	Fields []fieldView `json:"fields"`
+}
+
+type fieldView struct {
+	Field string  `json:"field"`
+	Old   *string `json:"old"`
+	New   *string `json:"new"`
 }
 
 type problemView struct {
@@ -108,7 +124,7 @@ type answerView struct {
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
-		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
+		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Changes: []changeView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
 	}
 }
 
@@ -146,6 +162,14 @@ func rowViews(rows []*importer.Row) []rowView {
 		views = append(views, v)
 	}
 	return views
+}
+
+func newChange(row *importer.Row, change model.BookChange) changeView {
+	v := changeView{Place: row.Place(), ID: change.ID, Name: cut(change.Name)}
+	for _, f := range change.Fields {
+		v.Fields = append(v.Fields, fieldView{f.Field, orNil(cut(f.Old)), orNil(cut(f.New))})
+	}
+	return v
 }
 
 func newQuestion(q *importer.Question) questionView {

@@ -75,7 +75,20 @@ func TestImport(t *testing.T) {
 	}
 	b.do("mended", drop("rejects.csv", mended), reply("Which column is Genre?", "A column", "Shelf"), reply("Which column is Category?", "A value for all", "Files"), press("Check again"),
 		figure("new", "1"), press("Import 1 book"), figure("created", "1"))
-	b.do("the books", click(`book-import a[href="/"]`), untilAt(`^/$`), until(`document.querySelector("h1").textContent.startsWith("600")`))
+	b.do("its books", click(`book-import a[href^="/?since="]`), untilAt(`^/\?since=`), until(`document.querySelector("h1").textContent.startsWith("1 book")`))
+	b.do("all books", click(`.chips a.chip`), untilAt(`^/$`), until(`document.querySelector("h1").textContent.startsWith("600")`))
+}
+
+// TestImportChanges: the check lists the books that will change, with old and new values, and says that an author cannot be
+// corrected by an import.
+func TestImportChanges(t *testing.T) {
+	b := openImport(t)
+	const header = "name,author,pages,published_at,price,genre,category,publisher\n"
+	b.do("stored", drop("a.csv", header+"Red <i>river</i>,Ann One,10,2000-01-01,1,G,C,Old Press\nBlue hat,Bob Two,10,2001-01-01,1,G,C,\n"), press("Import 2 books"), figure("created", "2"))
+	b.do("checked", drop("b.csv", header+"Red <i>river</i>,Ann One,10,1999-01-01,1,G,C,New Press\nBlue hat,Bob Tow,10,2001-01-01,1,G,C,\n"), figure("changed", "1"), figure("new", "1"),
+		until(`document.querySelector("book-import .history h3").textContent === "Red <i>river</i>"`),
+		until(`[...document.querySelectorAll("book-import .differences div")].map((d) => d.textContent.trim()).join("; ") === "Published2000 1999; PublisherOld Press New Press"`),
+		until(`document.querySelector("book-import .note.warn").textContent.startsWith("1 new book has a name that is stored with another author.")`))
 }
 
 // openImport opens the import page with a token.

@@ -250,6 +250,9 @@ func (l listing) chips(facets []facetView) []chip {
 	if l.PriceMin != "" || l.PriceMax != "" {
 		chips = append(chips, chip{"Price", span(l.PriceMin, l.PriceMax), with(l, func(l *listing) { l.PriceMin, l.PriceMax = "", "" })})
 	}
+	if l.Since != "" {
+		chips = append(chips, chip{"Changed since", view.Moment(l.Since), with(l, func(l *listing) { l.Since = "" })})
+	}
 	return chips
 }
 

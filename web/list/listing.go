@@ -25,6 +25,7 @@ type listing struct {
 	From, To   string   // years
 	PriceMin   string
 	PriceMax   string
+	Since      string // time (RFC 3339) from which the books were changed, as after an import
 	Sort       string // a name in sorts; empty: best match with a search, else newest first
 	Descending bool
 	After      string // cursor before the page
@@ -62,7 +63,7 @@ const (
 
 // parameters are the parameters of a list.
 var parameters = []string{
-	"q", "category", "genre", "author", "publisher", "language", "from", "to", "price_min", "price_max", "sort", "dir", "after", "before", "at", "find_genre", "find_author", "more",
+	"q", "category", "genre", "author", "publisher", "language", "from", "to", "price_min", "price_max", "since", "sort", "dir", "after", "before", "at", "find_genre", "find_author", "more",
 }
 
 // readListing parses the query of a URL. It ignores unknown parameters and invalid values; notes has the messages about
@@ -123,6 +124,12 @@ func readListing(query url.Values) (l listing, notes []string) {
 	low, _ := model.ParseCents(l.PriceMin)
 	if high, ok := model.ParseCents(l.PriceMax); ok && low > high {
 		note("No book matches: the price " + l.PriceMin + " is above " + l.PriceMax + ".")
+	}
+	if l.Since = query.Get("since"); l.Since != "" {
+		if err := new(model.Timestamp).UnmarshalGQL(l.Since); err != nil {
+			note("“" + view.Leading(l.Since, 50) + "” is not a time. Use the form 2026-01-31T12:00:00Z.")
+			l.Since = ""
+		}
 	}
 	sort := query.Get("sort")
 	if i := slices.IndexFunc(sorts, func(s sortOrder) bool { return s.Name == sort }); i >= 0 {
@@ -205,6 +212,7 @@ func (l listing) URL() string {
 	add("to", l.To)
 	add("price_min", l.PriceMin)
 	add("price_max", l.PriceMax)
+	add("since", l.Since)
 	if l.Sort != "" {
 		add("sort", l.Sort)
 		if s := l.order(); l.Descending != s.descending {
@@ -239,9 +247,10 @@ var exportFormats = func() []exportFormat {
 // Formats returns the formats that As takes.
 func (l listing) Formats() []exportFormat { return exportFormats }
 
-// As returns the URL of the whole list in a format. It returns "" for several texts of a filter, because /api filters by one.
+// As returns the URL of the whole list in a format. It returns "" for filters that /api does not have: several texts of one, and
+// Since.
 func (l listing) As(format string) string {
-	if len(l.Authors) > 1 || len(l.Publishers) > 1 || len(l.Languages) > 1 {
+	if l.Since != "" || len(l.Authors) > 1 || len(l.Publishers) > 1 || len(l.Languages) > 1 {
 		return ""
 	}
 	sort := strings.ToLower(l.order().field)
@@ -330,6 +339,7 @@ func (l listing) filter() map[string]any {
 	}
 	addRange(filter, "publishedAt", day(l.From, "01-01"), day(l.To, "12-31"))
 	addRange(filter, "price", l.PriceMin, l.PriceMax)
+	addRange(filter, "updatedAt", l.Since, "")
 	return filter
 }
 

@@ -160,7 +160,7 @@ class BookImport extends HTMLElement {
     const isFocused = this.contains(document.activeElement) || document.activeElement === document.body;
     const parts = [element('h2', {}, work.file.name)];
     if (state.format) parts.push(element('p', { className: 'soft' }, capital(state.format) + (state.rows ? `, ${count(state.rows, 'row')}` : '')));
-    const { created, updated, unchanged, rejected, skipped } = state.counts;
+    const { created, namesakes, updated, unchanged, rejected, skipped } = state.counts;
     const done = state.status === 'done';
     if (done) {
       announce(state.dry_run ? 'The file is checked.' : 'The file is imported.');
@@ -173,14 +173,18 @@ class BookImport extends HTMLElement {
       announce(state.message);
       parts.push(element('p', { className: 'note bad' }, inWords(state.message)));
     }
+    if (done && state.dry_run && namesakes) {
+      parts.push(element('p', { className: 'note warn' }, `${count(namesakes, 'new book')} ${namesakes === 1 ? 'has a name that is' : 'have names that are'} stored with another author. To correct an author, change the stored book: an import adds a second one.`));
+    }
     if (done && state.dry_run && created + updated) {
       parts.push(element('p', { className: 'buttons' }, button(`Import ${count(created + updated, 'book')}`, () => this.run(false), 'button main')));
     } else if (done && !state.dry_run) {
-      parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: '/' }, 'See the books')));
+      parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: created + updated ? `/?since=${encodeURIComponent(state.created_at)}` : '/' }, 'See the books')));
     }
     const missing = state.columns.flatMap(({ field, forms }) => forms.filter(({ value }) => !value).map((form) => `${this.words[field]}: ${leftOut(form)}`));
     if (done && !state.dry_run && missing.length) parts.push(element('h2', {}, 'Values left out'), element('ul', {}, ...missing.map((text) => element('li', { dir: 'auto' }, text))));
     if (state.rejects.first.length) parts.push(this.rejects(state));
+    if (state.changes.length) parts.push(this.changes(state));
     if (state.dry_run) parts.push(this.form(state));
     if (state.dry_run && state.first_rows.length) parts.push(this.firstRows(state));
     this.result.replaceChildren(...parts);
@@ -286,6 +290,16 @@ class BookImport extends HTMLElement {
         element('span', { className: 'small soft' }, 'Fix the file, then import it again.')));
     }
     return box;
+  }
+
+  // changes shows the books that the import would change, as a book's history does.
+  changes({ changes, counts }) {
+    const value = (text) => text && known(text);
+    const items = changes.map(({ id, name, place, fields }) => element('li', {}, element('h3', { dir: 'auto' }, element('a', { href: `/books/${id}` }, name)), element('p', { className: 'small soft' }, capital(place)),
+      element('dl', { className: 'differences' }, ...fields.map((field) => element('div', {}, element('dt', {}, this.words[field.field]),
+        element('dd', { dir: 'auto' }, ...field.old ? [element('del', {}, value(field.old)), ' '] : [], field.new ? element('ins', {}, value(field.new)) : element('span', { className: 'soft' }, 'none')))))));
+    const more = counts.updated - changes.length;
+    return element('section', {}, element('h2', {}, 'Changed books'), element('ol', { className: 'history' }, ...items), ...more > 0 ? [element('p', { className: 'soft' }, `And ${count(more, 'more row')}.`)] : []);
   }
 
   // save downloads a file that needs the token.
