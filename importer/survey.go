@@ -47,7 +47,8 @@ type File struct {
 	options         Options
 	columns         columns
 	joins           []join           // the columns of those from joined
-	maybe           map[string][]int // by missing field: columns that may be it; the first is surveyed for it
+	maybe           map[string][]int // by missing field: columns that may be it
+	likely          map[string]int   // by missing field: how many of these are answers; the first is surveyed for it
 	profiles        []*survey.Profile
 	holes           map[string]int  // by field: rows with a name and an empty cell that a default can fill
 	gaps            map[string]bool // fields that bad rows need a default for
@@ -99,7 +100,6 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	isLibrary := f.format.IsMARC() || f.format.Name == source.BibTeX || f.format.Name == source.RIS
 	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
 	for _, r := range f.readings {
 		r.isOwn = isExport
@@ -108,8 +108,8 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
 	for _, field := range []string{genre, category} {
-		f.readings[field].isOwn = isExport && !isLibrary
-		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.format.IsMARC(), !isExport || isLibrary
+		f.readings[field].isOwn = isExport && !f.hasFixedFields()
+		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.format.IsMARC(), !isExport || f.hasFixedFields()
 		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.format.IsMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
@@ -143,7 +143,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if q != nil {
 		questions = append(questions, q)
 	}
-	for field := range f.maybe {
+	for field := range f.likely {
 		delete(f.columns, field)
 	}
 	if err != nil || len(questions) == 0 {
@@ -264,7 +264,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		existing := slices.DeleteFunc(f.columns[field], without(exists))
 		useful := slices.DeleteFunc(slices.Clone(existing), without(used))
 		switch {
-		case f.maybe[field] != nil:
+		case f.likely[field] > 0:
 			missing = append(missing, missingField{field, asked, false})
 		case len(existing) == 0:
 			delete(f.columns, field)
