@@ -164,7 +164,7 @@ func (f *File) drop(row *Row, d duplicate) {
 			other = "The " + f.place(int(d.other))
 		}
 		row.Problems = []Problem{{
-			Message: other + " is the same book by name and author, with other values.",
+			Message: other + " is the same book, with other values.",
 			Mend:    "Keep one of the rows.",
 		}}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"maps"
 	"regexp"
@@ -127,7 +126,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if f.Unsure != nil {
 		questions = append(questions, f.encodingQuestion())
 	}
-	keys, missing, err := f.surveyRows(ctx)
+	names, missing, err := f.surveyRows(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -139,7 +138,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 			questions = append(questions, q)
 		}
 	}
-	q, err := f.askDuplicates(ctx, keys, questions)
+	q, err := f.askDuplicates(ctx, names, questions)
 	if q != nil {
 		questions = append(questions, q)
 	}
@@ -160,7 +159,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 }
 
 // askDuplicates finds duplicates, with a default in each field that other questions are about.
-func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Questions) (*Question, error) {
+func (f *File) askDuplicates(ctx context.Context, names *names, questions Questions) (*Question, error) {
 	given := f.options.Defaults
 	defer func() { f.options.Defaults = given }()
 	f.options.Defaults = maps.Clone(given)
@@ -172,7 +171,7 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 			f.options.Defaults[field] = model.ImportField(field).StandIn()
 		}
 	}
-	return f.findDuplicates(ctx, keys)
+	return f.findDuplicates(ctx, names)
 }
 
 // isRejects reports whether the file has the columns of rejected rows. It is imported with the flags of the first file,
@@ -197,13 +196,13 @@ func (f *File) parseRejected(r *source.Record) {
 	}
 }
 
-// surveyRows surveys the cells of all rows. It returns the keys of the rows, and the fields that lack a column.
-func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField, err error) {
+// surveyRows surveys the cells of all rows. It returns the names of the rows, and the fields that lack a column.
+func (f *File) surveyRows(ctx context.Context) (_ *names, missing []missingField, err error) {
 	records, err := f.records(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	keys := newKeys(maphash.MakeSeed())
+	names := newNames()
 	used, exists := make([]bool, len(f.Header)), make([]bool, len(f.Header))
 	for i := range f.Header[:f.seen] {
 		exists[i] = true
@@ -248,9 +247,9 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			if column >= 0 || !f.isText(field) {
 				f.readings[field].survey(row, text)
 			}
-			keys.value(field, strings.TrimSpace(text))
+			names.value(field, strings.TrimSpace(text))
 		}
-		keys.add(f.Rows)
+		names.add(f.Rows)
 	}
 	isList := (good > 1 || good == 1 && f.isJSON()) && !f.rejects // a single bad row is only rejected
 	for _, field := range model.ImportFields {
@@ -283,7 +282,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		}
 	}
 	f.dropKeys(exists)
-	return keys, missing, nil
+	return names, missing, nil
 }
 
 // dropKeys removes the keys from the header that no row has.
