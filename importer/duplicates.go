@@ -14,8 +14,7 @@ import (
 	"library-catalogue/importer/value"
 )
 
-// Values of Options.Duplicates: the row to import of several that are the same book, by name and author, with
-// different values.
+// Values of Options.Duplicates: the row to import of several that are the same book with different values.
 const (
 	DuplicatesAsk    = "ask" // refuse the file; the same as ""
 	DuplicatesLast   = "last"
@@ -24,151 +23,169 @@ const (
 	DuplicatesReject = "reject" // none
 )
 
-// keyRow holds the hashes of a row: of the key of its book (model.BookKey), and of all values. It has 16 bytes, so a million
-// rows take 16 MB.
-type keyRow struct {
-	key         uint64
-	values, row uint32
-}
+// nameRow holds the hashes of a row before its values are read: of its name, its ISBN and all values. It has 16 bytes, so a
+// million rows take 16 MB.
+type nameRow struct{ name, isbn, values, row uint32 }
 
-// keys are the keyRows of a file. They are partitioned, so that parts grow and are sorted separately.
-type keys struct {
+// names are the nameRows of a file. They are partitioned, so that parts grow and are sorted separately.
+type names struct {
 	seed   maphash.Seed
 	values maphash.Hash
-	book   [4]string // keyFields of the row that add will add
-	parts  [256][]keyRow
+	next   nameRow // that add will add
+	parts  [256][]nameRow
 }
 
-func newKeys(seed maphash.Seed) *keys {
-	k := &keys{seed: seed}
-	k.values.SetSeed(seed)
-	return k
+func newNames() *names {
+	n := &names{seed: maphash.MakeSeed()}
+	n.values.SetSeed(n.seed)
+	return n
+}
+
+// nameOf returns the hash of the letters and digits of a name, because its signs may change when it is read.
+func (n *names) nameOf(name string) uint32 {
+	return uint32(maphash.String(n.seed, cmp.Or(foldName(name), name)))
 }
 
 // value hashes a value of the row that add will add.
-func (k *keys) value(field, text string) {
-	if i := slices.Index(keyFields, field); i >= 0 {
-		k.book[i] = text
-	}
-	if field == "isbn" {
+func (n *names) value(field, text string) {
+	switch {
+	case text == "":
+	case field == "name":
+		n.next.name = n.nameOf(text)
+	case field == "isbn":
 		if digits, ok := value.ParseISBN(text); ok {
-			k.book[2] = digits
+			n.next.isbn, text = uint32(maphash.String(n.seed, digits)), digits
 		}
 	}
-	_, _ = k.values.WriteString(text)
-	_ = k.values.WriteByte(0)
+	_, _ = n.values.WriteString(text)
+	_ = n.values.WriteByte(0)
 }
 
-// keyFields are the fields that identify a book in a file. Books with another ISBN are other editions, and those with
-// another shelf mark are copies.
-var keyFields = []string{"name", "author", "isbn", "shelf_mark"}
-
-func (k *keys) key() uint64 {
-	key := model.NewBookKey(k.book[0], k.book[1])
-	key.ISBN, key.ShelfMark = k.book[2], k.book[3]
-	return maphash.Comparable(k.seed, key)
-}
-
-// add adds a row, unless it has no key.
-func (k *keys) add(row int) {
-	if k.book[0] != "" && k.book[1] != "" {
-		key := k.key()
-		k.parts[key>>56] = append(k.parts[key>>56], keyRow{key, uint32(k.values.Sum64()), uint32(row)})
+// add adds a row, unless it has no name.
+func (n *names) add(row int) {
+	if n.next.name != 0 {
+		n.next.values, n.next.row = uint32(n.values.Sum64()), uint32(row)
+		n.parts[n.next.name>>24] = append(n.parts[n.next.name>>24], n.next)
 	}
-	k.reset()
+	n.next = nameRow{}
+	n.values.Reset()
 }
 
-func (k *keys) reset() {
-	k.book = [4]string{}
-	k.values.Reset()
-}
-
-// groups calls fn for each key of several rows, with the rows in order.
-func (k *keys) groups(fn func(rows []keyRow)) {
-	for _, part := range k.parts {
-		slices.SortFunc(part, func(a, b keyRow) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) })
-		for len(part) > 0 {
-			n := 1
-			for n < len(part) && part[n].key == part[0].key {
-				n++
+// repeated returns the hashes of the names of several rows that differ in a value, and not in the ISBN.
+func (n *names) repeated() map[uint32]bool {
+	repeated := map[uint32]bool{}
+	for _, part := range n.parts {
+		slices.SortFunc(part, func(a, b nameRow) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.isbn, b.isbn)) })
+		for i := 1; i < len(part); i++ {
+			// A row without an ISBN comes first, and may be each of those after it.
+			if a, b := part[i-1], part[i]; a.name == b.name && a.values != b.values && (a.isbn == b.isbn || a.isbn == 0) {
+				repeated[a.name] = true
 			}
-			if n > 1 {
-				fn(part[:n])
-			}
-			part = part[n:]
 		}
 	}
+	return repeated
 }
 
-func differ(rows []keyRow) bool {
-	return slices.ContainsFunc(rows, func(r keyRow) bool { return r.values != rows[0].values })
+// bookRow holds the hashes of a row that may be the same book as another.
+type bookRow struct {
+	key         model.Key[uint64]
+	values, row uint32
 }
 
 // duplicate is a row that is not imported because of another.
 type duplicate struct{ row, other uint32 }
 
-// findDuplicates finds rows of the same book with different values, and decides which to import, or asks. Different
-// cells may have the same meaning, so it reads candidates again with the decided readings.
-func (f *File) findDuplicates(ctx context.Context, surveyed *keys) (*Question, error) {
-	questionable := map[uint64]bool{}
-	surveyed.groups(func(rows []keyRow) {
-		if differ(rows) {
-			questionable[rows[0].key] = true
-		}
-	})
-	if len(questionable) == 0 {
+// findDuplicates finds rows of the same book with different values, by the rule of the store, and decides which to import, or
+// asks. Different cells may have the same meaning, so it reads rows with a repeated name again with the decided readings.
+func (f *File) findDuplicates(ctx context.Context, surveyed *names) (*Question, error) {
+	repeated := surveyed.repeated()
+	if len(repeated) == 0 {
 		return nil, nil
 	}
-	read := newKeys(surveyed.seed)
-	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
-		for _, field := range keyFields {
-			read.value(field, book.Text(field))
+	seed := maphash.MakeSeed()
+	hash := func(text string) uint64 {
+		if text == "" {
+			return 0
 		}
-		if !questionable[read.key()] {
-			read.reset()
+		return maphash.String(seed, text)
+	}
+	named := map[uint64][]bookRow{}
+	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
+		if !repeated[surveyed.nameOf(book.Name)] {
 			return nil
 		}
 		for _, field := range model.ImportFields {
-			if !slices.Contains(keyFields, field) {
-				read.value(field, book.Text(field))
-			}
+			surveyed.value(field, book.Text(field))
 		}
-		read.add(row.Number)
+		key := book.Row().Key()
+		hashed := model.Key[uint64]{Name: hash(key.Name), Author: hash(key.Author), ISBN: hash(key.ISBN), ShelfMark: hash(key.ShelfMark)}
+		named[hashed.Name] = append(named[hashed.Name], bookRow{hashed, uint32(surveyed.values.Sum64()), uint32(row.Number)})
+		surveyed.values.Reset()
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	var conflicts []duplicate
-	read.groups(func(rows []keyRow) {
-		if !differ(rows) {
-			return
-		}
-		first, last := rows[0].row, rows[len(rows)-1].row
-		other := rows[slices.IndexFunc(rows, func(r keyRow) bool { return r.values != rows[0].values })].row
-		conflicts = append(conflicts, duplicate{first, other})
-		for _, r := range rows {
+	isAsked := f.options.Duplicates == DuplicatesAsk || f.options.Duplicates == ""
+	for _, rows := range named {
+		for _, book := range sameBooks(rows) {
+			other := slices.IndexFunc(book.rows, func(r bookRow) bool { return r.values != book.rows[0].values })
 			switch {
-			case f.options.Duplicates == DuplicatesLast && r.row != last:
-				f.dropped = append(f.dropped, duplicate{r.row, last})
-			case f.options.Duplicates == DuplicatesFirst && r.row != first:
-				f.dropped = append(f.dropped, duplicate{r.row, first})
-			case f.options.Duplicates == DuplicatesKeep && r.row != first:
-				f.dropped = append(f.dropped, duplicate{r.row, first})
-			case f.options.Duplicates == DuplicatesReject && r.row == first:
-				f.dropped = append(f.dropped, duplicate{first, other})
-			case f.options.Duplicates == DuplicatesReject:
-				f.dropped = append(f.dropped, duplicate{r.row, first})
+			case other > 0 && isAsked:
+				conflicts = append(conflicts, duplicate{book.rows[0].row, book.rows[other].row})
+			case other > 0:
+				f.dropRows(book.rows, book.rows[other].row)
 			}
 		}
-	})
+	}
 	byRow := func(a, b duplicate) int { return cmp.Compare(a.row, b.row) }
 	slices.SortFunc(f.dropped, byRow)
 	slices.SortFunc(conflicts, byRow)
-	if len(conflicts) > 0 && (f.options.Duplicates == DuplicatesAsk || f.options.Duplicates == "") {
+	if len(conflicts) > 0 {
 		return f.duplicatesQuestion(ctx, conflicts)
 	}
 	return nil, nil
+}
+
+// dropRows drops rows of one book as the options say. other is one that differs from the first.
+func (f *File) dropRows(rows []bookRow, other uint32) {
+	first, last := rows[0].row, rows[len(rows)-1].row
+	for _, r := range rows {
+		switch rule := f.options.Duplicates; {
+		case rule == DuplicatesLast && r.row != last:
+			f.dropped = append(f.dropped, duplicate{r.row, last})
+		case rule == DuplicatesReject && r.row == first:
+			f.dropped = append(f.dropped, duplicate{first, other})
+		case rule != DuplicatesLast && r.row != first:
+			f.dropped = append(f.dropped, duplicate{r.row, first})
+		}
+	}
+}
+
+// sameBook is the rows of one book, and its key after them.
+type sameBook struct {
+	key  model.Key[uint64]
+	rows []bookRow
+}
+
+// maxSameName is the maximum number of books of one name that are compared with a row.
+const maxSameName = 1000
+
+// sameBooks returns the books of rows with one name. In their order each means an earlier book, or else is another. A row
+// that may mean several is left to the store, which rejects it.
+func sameBooks(rows []bookRow) (books []*sameBook) {
+	for _, r := range rows {
+		switch met := model.Meant(r.key, books[:min(len(books), maxSameName)], func(b *sameBook) model.Key[uint64] { return b.key }); len(met) {
+		case 0:
+			books = append(books, &sameBook{r.key, []bookRow{r}})
+		case 1:
+			met[0].key.Author = r.key.Author
+			met[0].key.ISBN, met[0].key.ShelfMark = cmp.Or(r.key.ISBN, met[0].key.ISBN), cmp.Or(r.key.ShelfMark, met[0].key.ShelfMark)
+			met[0].rows = append(met[0].rows, r)
+		}
+	}
+	return books
 }
 
 // eachBook calls fn with each valid row, until it returns io.EOF.
@@ -221,9 +238,9 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 		has = "book has"
 	}
 	q := &Question{Option: "duplicates", Rows: len(conflicts), Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
+		{"", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
 		{"", DuplicatesLast, "imports the last of the rows", "Use the last row"},
 		{"", DuplicatesFirst, "imports the first", "Use the first row"},
-		{"", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
 		{"", DuplicatesReject, "imports none", "Skip these books"},
 	}}
 	for _, c := range shown {

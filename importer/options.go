@@ -17,7 +17,7 @@ var (
 	Formats        = []string{"auto", "csv", "json", "jsonl", "xlsx"}
 	DateOrders     = []string{value.DatesAuto, value.DatesISO, value.DatesMDY, value.DatesDMY}
 	Decimals       = []string{"auto", decimalComma, decimalPoint}
-	DuplicateRules = []string{DuplicatesAsk, DuplicatesLast, DuplicatesFirst, DuplicatesKeep, DuplicatesReject}
+	DuplicateRules = []string{DuplicatesAsk, DuplicatesKeep, DuplicatesLast, DuplicatesFirst, DuplicatesReject}
 )
 
 // Values of Decimals.

@@ -116,6 +116,9 @@ func (r *Reader) Next() (*Row, error) {
 		if layout != "" || isNumber {
 			v = model.Text(plain)
 		}
+		if layout != "" && plain == "" {
+			v = model.Value{} // not readable: a stored book keeps its value
+		}
 		if _, hasDefault := r.file.options.Defaults[field]; hasDefault && column < 0 {
 			standIns = append(standIns, field)
 		}
@@ -161,7 +164,7 @@ func (f *File) drop(row *Row, d duplicate) {
 			other = "The " + f.place(int(d.other))
 		}
 		row.Problems = []Problem{{
-			Message: other + " is the same book by name and author, with other values.",
+			Message: other + " is the same book, with other values.",
 			Mend:    "Keep one of the rows.",
 		}}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"maps"
 	"regexp"
@@ -47,7 +46,8 @@ type File struct {
 	options         Options
 	columns         columns
 	joins           []join           // the columns of those from joined
-	maybe           map[string][]int // by missing field: columns that may be it; the first is surveyed for it
+	maybe           map[string][]int // by missing field: columns that may be it
+	likely          map[string]int   // by missing field: how many of these are answers; the first is surveyed for it
 	profiles        []*survey.Profile
 	holes           map[string]int  // by field: rows with a name and an empty cell that a default can fill
 	gaps            map[string]bool // fields that bad rows need a default for
@@ -99,7 +99,6 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	isLibrary := f.format.IsMARC() || f.format.Name == source.BibTeX || f.format.Name == source.RIS
 	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
 	for _, r := range f.readings {
 		r.isOwn = isExport
@@ -108,8 +107,8 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
 	for _, field := range []string{genre, category} {
-		f.readings[field].isOwn = isExport && !isLibrary
-		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.format.IsMARC(), !isExport || isLibrary
+		f.readings[field].isOwn = isExport && !f.hasFixedFields()
+		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.format.IsMARC(), !isExport || f.hasFixedFields()
 		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.format.IsMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
@@ -127,7 +126,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if f.Unsure != nil {
 		questions = append(questions, f.encodingQuestion())
 	}
-	keys, missing, err := f.surveyRows(ctx)
+	names, missing, err := f.surveyRows(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -139,11 +138,11 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 			questions = append(questions, q)
 		}
 	}
-	q, err := f.askDuplicates(ctx, keys, questions)
+	q, err := f.askDuplicates(ctx, names, questions)
 	if q != nil {
 		questions = append(questions, q)
 	}
-	for field := range f.maybe {
+	for field := range f.likely {
 		delete(f.columns, field)
 	}
 	if err != nil || len(questions) == 0 {
@@ -160,7 +159,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 }
 
 // askDuplicates finds duplicates, with a default in each field that other questions are about.
-func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Questions) (*Question, error) {
+func (f *File) askDuplicates(ctx context.Context, names *names, questions Questions) (*Question, error) {
 	given := f.options.Defaults
 	defer func() { f.options.Defaults = given }()
 	f.options.Defaults = maps.Clone(given)
@@ -172,7 +171,7 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 			f.options.Defaults[field] = model.ImportField(field).StandIn()
 		}
 	}
-	return f.findDuplicates(ctx, keys)
+	return f.findDuplicates(ctx, names)
 }
 
 // isRejects reports whether the file has the columns of rejected rows. It is imported with the flags of the first file,
@@ -197,92 +196,13 @@ func (f *File) parseRejected(r *source.Record) {
 	}
 }
 
-// columnOf returns the name of a field's first column, or "".
-func (f *File) columnOf(field string) string {
-	if of := f.columns[field]; len(of) > 0 {
-		return f.columnName(of[0])
-	}
-	return ""
-}
-
-// columnName returns the name of a column.
-func (f *File) columnName(i int) string {
-	if i >= joined {
-		var names []string
-		for _, part := range f.joins[i-joined].parts {
-			names = append(names, f.Header[part])
-		}
-		return strings.Join(names, "+")
-	}
-	return f.Header[i]
-}
-
-// value returns the value of a field as written, and the index of its column, or -1. A date counts before its year.
-func (f *File) value(r *source.Record, field string) (v model.Value, column int) {
-	column = -1
-	for _, i := range f.columns[field] {
-		next := f.cell(r, i)
-		isFuller := column >= 0 && field == published && value.IsFuller(next.Written(), v.Written())
-		if !f.isMissing(field, next) && (column < 0 || v.Written() == "" || isFuller) {
-			v, column = next, i
-		}
-	}
-	if text, ok := f.options.Defaults[field]; ok && column < 0 {
-		v = model.Text(text)
-	}
-	return v, column
-}
-
-// isText reports whether a field is a text without a syntax, whose default is stored as it is given.
-func (f *File) isText(field string) bool {
-	return model.ImportField(field).Kind == model.KindText && model.ImportField(field).Syntax == nil
-}
-
-func (f *File) cell(r *source.Record, column int) model.Value {
-	if column >= joined {
-		var texts []string
-		for _, part := range f.joins[column-joined].parts {
-			if text := strings.TrimSpace(f.cell(r, part).Written()); text != "" {
-				texts = append(texts, text)
-			}
-		}
-		return model.Text(strings.Join(texts, f.joins[column-joined].separator))
-	}
-	if r.Values == nil {
-		return model.Text(r.Cells[column])
-	}
-	return r.Values[f.Header[column]]
-}
-
-// isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no value.
-func (f *File) isMissing(field string, v model.Value) bool {
-	if v.Missing() {
-		return true
-	}
-	text := strings.TrimSpace(v.Written())
-	if value.IsError(text) {
-		return true
-	}
-	isOwn := f.columnOf(field) == field
-	_, hasDefault := f.options.Defaults[field]
-	switch model.ImportField(field).Kind {
-	case model.KindDate:
-		return value.IsNoDate(text) || value.IsCalibreNoDate(text) && !isOwn
-	case model.KindInt:
-		return value.IsNone(text) || text == "0" && (!isOwn || hasDefault)
-	case model.KindCents:
-		return value.IsNone(text)
-	}
-	return false
-}
-
-// surveyRows surveys the cells of all rows. It returns the keys of the rows, and the fields that lack a column.
-func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField, err error) {
+// surveyRows surveys the cells of all rows. It returns the names of the rows, and the fields that lack a column.
+func (f *File) surveyRows(ctx context.Context) (_ *names, missing []missingField, err error) {
 	records, err := f.records(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	keys := newKeys(maphash.MakeSeed())
+	names := newNames()
 	used, exists := make([]bool, len(f.Header)), make([]bool, len(f.Header))
 	for i := range f.Header[:f.seen] {
 		exists[i] = true
@@ -327,9 +247,9 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			if column >= 0 || !f.isText(field) {
 				f.readings[field].survey(row, text)
 			}
-			keys.value(field, strings.TrimSpace(text))
+			names.value(field, strings.TrimSpace(text))
 		}
-		keys.add(f.Rows)
+		names.add(f.Rows)
 	}
 	isList := (good > 1 || good == 1 && f.isJSON()) && !f.rejects // a single bad row is only rejected
 	for _, field := range model.ImportFields {
@@ -343,7 +263,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		existing := slices.DeleteFunc(f.columns[field], without(exists))
 		useful := slices.DeleteFunc(slices.Clone(existing), without(used))
 		switch {
-		case f.maybe[field] != nil:
+		case f.likely[field] > 0:
 			missing = append(missing, missingField{field, asked, false})
 		case len(existing) == 0:
 			delete(f.columns, field)
@@ -362,7 +282,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		}
 	}
 	f.dropKeys(exists)
-	return keys, missing, nil
+	return names, missing, nil
 }
 
 // dropKeys removes the keys from the header that no row has.

@@ -39,7 +39,7 @@ type importCmd struct {
 	NoHeader   bool     `help:"The first row is a book. The columns are #1, #2, and so on: --map name=#1."`
 	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, which detects it from the column. Every choice also accepts iso (default: ${default})."`
 	Decimal    string   `enum:"${decimals}" default:"auto" help:"Meaning of 85.000 in prices: comma (the comma is the decimal separator: 85000), point (85), or auto, which asks if no other price tells (default: ${default})."`
-	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to import if several have the same name and author but different values: last, first, keep (all, as different books), reject (none of them), or ask, which refuses the file (default: ${default})."`
+	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to import if several are the same book with different values: keep (all, as different books), last, first, reject (none of them), or ask, which refuses the file (default: ${default})."`
 	Strict     bool     `xor:"bad rows" help:"Import nothing if one row is bad."`
 	Rejects    string   `xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, each with its faults and what would correct them. Without it the first few are printed."`
 	Force      bool     `help:"Replace an existing file of --rejects."`
@@ -132,7 +132,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	}
 	c.printChanges(std, changes, im.Updated)
 	c.adviseDefaults(std.Err, file, command.Args)
-	printLeftOut(std.Err, file)
+	printUnreadable(std.Err, file)
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}

@@ -100,23 +100,19 @@ func (in *ImportBookInput) Text(field string) string {
 	return BookFields[i].Text(in.Row())
 }
 
-// BookKey identifies a book that imports and upserts meet again: the identity of its name and author
-// (collate.Identity, author.Identity), its ISBN and its shelf mark. Several books may have the same key.
-type BookKey struct {
-	Name, Author    string
-	ISBN, ShelfMark string // empty: none
+// Key identifies a book that imports and upserts meet again: the identity of its name and author (collate.Identity,
+// author.Identity), its ISBN and its shelf mark, each as a text or as its hash. Several books may have the same key.
+type Key[T comparable] struct {
+	Name, Author    T
+	ISBN, ShelfMark T // zero: none
 }
 
-// NewBookKey returns the key of a book with a name and an author.
-func NewBookKey(name, by string) BookKey {
-	return BookKey{Name: collate.Identity(name), Author: author.Identity(by)}
-}
+// BookKey is the key of a book in texts.
+type BookKey = Key[string]
 
 // Key returns the key of the book.
 func (b *Book) Key() BookKey {
-	key := NewBookKey(b.Name, b.Author)
-	key.ISBN, key.ShelfMark = deref(b.ISBN), deref(b.ShelfMark)
-	return key
+	return BookKey{collate.Identity(b.Name), author.Identity(b.Author), deref(b.ISBN), deref(b.ShelfMark)}
 }
 
 func deref(text *string) string {
@@ -128,10 +124,30 @@ func deref(text *string) string {
 
 // means reports whether a row with one key may mean a book with the other: they have one name, and one ISBN or one author,
 // and no other ISBN (another edition) or shelf mark (another copy).
-func (k BookKey) means(other BookKey) bool {
-	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
-	return k.Name == other.Name && (k.Author == other.Author || k.ISBN != "" && k.ISBN == other.ISBN) &&
+func (k Key[T]) means(other Key[T]) bool {
+	var none T
+	differ := func(a, b T) bool { return a != none && b != none && a != b }
+	return k.Name == other.Name && (k.Author == other.Author || k.ISBN != none && k.ISBN == other.ISBN) &&
 		!differ(k.ISBN, other.ISBN) && !differ(k.ShelfMark, other.ShelfMark)
+}
+
+// Meant returns the books among others that a row with a key may mean. Its ISBN and then its shelf mark tell several apart.
+func Meant[T comparable, B any](key Key[T], others []B, keyOf func(B) Key[T]) (met []B) {
+	for _, other := range others {
+		if key.means(keyOf(other)) {
+			met = append(met, other)
+		}
+	}
+	met = closer(met, func(other B) bool { return key.ISBN == keyOf(other).ISBN })
+	return closer(met, func(other B) bool { return key.ShelfMark == keyOf(other).ShelfMark })
+}
+
+// closer returns the books that are closer to a row, or all if none is.
+func closer[B any](books []B, isCloser func(B) bool) []B {
+	if kept := slices.DeleteFunc(slices.Clone(books), func(b B) bool { return !isCloser(b) }); len(kept) > 0 {
+		return kept
+	}
+	return books
 }
 
 // KeyedBook is a book with its key.
@@ -143,17 +159,8 @@ type KeyedBook struct {
 // MeetAgain returns the books among others that a row with a key may mean: one, unless several have its key and nothing
 // tells them apart: the ISBN, the shelf mark, the spelling, or all other values but the genre.
 func MeetAgain(row *Book, key BookKey, others []KeyedBook) (met []*Book) {
-	all := slices.DeleteFunc(slices.Clone(others), func(other KeyedBook) bool { return !key.means(other.Of) })
-	for _, isCloser := range []func(KeyedBook) bool{
-		func(other KeyedBook) bool { return key.ISBN == other.Of.ISBN },
-		func(other KeyedBook) bool { return key.ShelfMark == other.Of.ShelfMark },
-		func(other KeyedBook) bool { return row.Name == other.Name && row.Author == other.Author },
-	} {
-		if closer := slices.DeleteFunc(slices.Clone(all), func(other KeyedBook) bool { return !isCloser(other) }); len(closer) > 0 {
-			all = closer
-		}
-	}
-	for _, other := range all {
+	all := Meant(key, others, func(other KeyedBook) BookKey { return other.Of })
+	for _, other := range closer(all, func(other KeyedBook) bool { return row.Name == other.Name && row.Author == other.Author }) {
 		like := *row
 		if like.GenreID = other.GenreID; like.SameContent(other.Book) {
 			return []*Book{other.Book}

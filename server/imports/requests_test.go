@@ -198,7 +198,7 @@ func TestImportOutcomes(t *testing.T) {
 	for _, test := range []struct{ query, file, status, message, question string }{
 		{"", either, "question", "can be read in two ways", "dates mdy dmy"},
 		{"dates=dmy", either, "done", "The file is imported.", ""},
-		{"", twice, "question", "1 book has several rows with different values", "duplicates last first keep reject"},
+		{"", twice, "question", "1 book has several rows with different values", "duplicates keep last first reject"},
 		{"duplicates=last&dry_run=1", twice, "done", "Nothing was stored", ""},
 		{"", "Werk;num_pages;date;author;price;genre\n", "question", "The header has no column name. It has: Werk", "map"},
 		{"map=name%3DWerk", "Werk;num_pages;date;author;price;genre\n", "done", "", ""},
