@@ -234,13 +234,22 @@ func TestDates(t *testing.T) {
 		"Monday, May 31, 2010": "2010-05-31", "Mon May 31 2010 00:00:00 GMT+0200 (CEST)": "2010-05-31", "lundi 31 mai 2010": "2010-05-31",
 		"mar. 31 mars 2010": "2010-03-31", "Di, 31.05.2010": "2010-05-31", "понедельник, 31 мая 2010": "2010-05-31", "Mon 2010": "", "١٩٩٨": "1998-01-01",
 		"२०१०": "2010-01-01", "31 Smarch 2010": "", "0000-05-01": "",
+		"31/12/27": "2027-12-31", "1/1/28": "1928-01-01", // the hundred years up to the last one
+		"2011 (reimpr.)": "2011-01-01", "1998 printing, c1997.": "1998-01-01", "1999 (2. Aufl.)": "1999-01-01", "c1998 (pbk)": "1998-01-01", "reprint 1998": "1998-01-01",
+		"Spring 2015": "2015-01-01", "2015/spring": "2015-01-01", "2011 (May)": "", "2011 foo": "", "2010 Smarch 31": "", "2011 (12)": "",
+		"1998 [i.e. 1999]": "1998-01-01", "Heisei 10 [1998]": "1998-01-01", "昭和55 (1980)": "1980-01-01", "民國87 [1998]": "1998-01-01", "MCMXCVIII [1998]": "1998-01-01",
+		"5758 [1998]": "1998-01-01", "5758. [1998]": "1998-01-01", "2541 [1998]": "1998-01-01", "1377 [1998 or 1999]": "1998-01-01", "1420 [1999 or 2000]": "1999-01-01", "1890 [1998]": "1890-01-01",
+		"[199-?] [1990]": "1990-01-01", "31 Smarch 2010 [2011]": "", "[199-?]": "", "平成10": "", "1990s": "", "12345 [1998]": "",
+		"[between 1990 and 1998?]": "1990-01-01", "[1998 or 1999]": "1998-01-01", "1984b": "1984-01-01", "May 1984c": "1984-05-01", "\u200e2001-05-31": "2001-05-31",
 	} {
 		day, _, ok := ParseDate(text, DatesDMY, 2027)
 		if got := day.String(); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %s, %v, not %q", text, got, ok, want)
 		}
 	}
-	for text, want := range map[string]bool{"0000-00-00 00:00:00": true, "1/0/1900": true, "1/0/1900 0:00": true, "n.d.": true, "1900-01-01": false, "0": true} {
+	for text, want := range map[string]bool{"0000-00-00 00:00:00": true, "1/0/1900": true, "1/0/1900 0:00": true, "n.d.": true, "1900-01-01": false, "0": true,
+		"[date of publication not identified]": true, "[publication date not identified]": true, "Erscheinungsjahr nicht ermittelbar": true, "sin fecha": true, "б. г.": true,
+		"not identified, 1998": false, "soon": false} {
 		if got := IsNoDate(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
