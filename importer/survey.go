@@ -99,18 +99,20 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	isLibrary := f.format.IsMARC() || f.format.Name == source.BibTeX || f.format.Name == source.RIS
+	isMARC := f.format.IsMARC() || slices.ContainsFunc(f.Header, marcTag.MatchString) // also MARC in JSON
+	isLibrary := isMARC || f.format.Name == source.BibTeX || f.format.Name == source.RIS
 	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
+	f.readings[published].isOwn = isExport && !isLibrary
 	for _, field := range []string{"name", author, "publisher"} {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
 	for _, field := range []string{genre, category} {
 		f.readings[field].isOwn = isExport && !isLibrary
-		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.format.IsMARC(), !isExport || isLibrary
-		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.format.IsMARC() || f.format.Name == source.RIS
+		f.readings[field].isCard, f.readings[field].isTags = !isExport || isMARC, !isExport || isLibrary
+		f.readings[field].isMARC = isMARC || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
 	if column := f.columnOf(author); column != author {

@@ -180,7 +180,7 @@ func TestDamagedISO2709(t *testing.T) {
 	for record, want := range map[string]string{
 		whole: "Öl", "\r\n" + whole: "Öl", marc8: "Öl", strings.Replace(marc8, "Ö", "\xE8O", 1): "Öl",
 		whole[:20] + "\x1D":                                   "the record has 21 bytes, too few for a leader",
-		strings.Replace(whole, "000", "001", 1):               "the record has 46 bytes, and its leader says 00146",
+		strings.Replace(whole, "00046", "00054", 1):           "Öl", // programs count characters, or forget to count again
 		strings.Replace(whole, "00037", "00038", 1):           "the directory does not end at byte 00038, as the leader says",
 		strings.Replace(whole, "00037", "00036", 1):           "the directory does not end at byte 00036, as the leader says",
 		strings.Replace(whole, "00037", "00000", 1):           "the directory does not end at byte 00000, as the leader says",
