@@ -136,7 +136,11 @@ func (v *values) title() string {
 			parts = append(parts, text)
 		}
 	}
-	return TrimPunctuation(article.ReplaceAllString(strings.Join(parts, " "), "$1$2"))
+	title := TrimPunctuation(article.ReplaceAllString(strings.Join(parts, " "), "$1$2"))
+	if len(fields) > 0 && fields[0].text('c') == "" { // the dot ends the field
+		title = TrimDot(title)
+	}
+	return title
 }
 
 var (
@@ -300,7 +304,7 @@ func (v *values) heading(tag string, isLocal bool) string {
 			if isOwn {
 				return text
 			}
-			return strings.TrimSuffix(TrimPunctuation(text), ".")
+			return TrimDot(TrimPunctuation(text))
 		}
 	}
 	return ""
@@ -414,6 +418,18 @@ func (v *values) rest() {
 	for key, of := range texts {
 		v.all[key] = strings.Join(of, "; ")
 	}
+}
+
+// abbreviation matches a text whose last dot belongs to its last word, and an ellipsis.
+var abbreviation = regexp.MustCompile(`(?i)(?:^|[ .,(])(?:\p{L}?|etc|usw|jr|sr|st|co|inc|ltd|bros|vol|vols|bd|nr|no|dr|mr|mrs|ms|al|ed|eds)\.$`)
+
+// TrimDot returns a text without the dot that ends a field of MARC. That of an abbreviation stays.
+func TrimDot(text string) string {
+	dotted, ok := strings.CutSuffix(strings.TrimRight(text, " "), ".")
+	if !ok || abbreviation.MatchString(dotted+".") {
+		return text
+	}
+	return dotted
 }
 
 // TrimPunctuation returns a text without the sign at its end that leads to the next field of a catalogue card (ISBD): of
