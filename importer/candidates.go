@@ -78,15 +78,18 @@ func (c *chooser) open() (fields []string) {
 	return fields
 }
 
-// findCandidates finds the columns that may be the open fields. A column is the first candidate of one field at most.
+// findCandidates finds the columns that may be the open fields, those with a word for the field first. A column is the first
+// candidate of one field at most.
 func (c *chooser) findCandidates() {
-	c.candidates = map[string][]int{}
+	c.candidates, c.likely = map[string][]int{}, map[string]int{}
 	first, most := map[int]bool{}, map[string]int{}
 	ranks := c.ranked(c.open(), c.used())
 	for i := range ranks {
 		ranks[i].name += c.likeness(ranks[i])
 	}
-	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.points(), a.points()) })
+	slices.SortStableFunc(ranks, func(a, b rank) int {
+		return cmp.Or(cmp.Compare(min(b.name, 1), min(a.name, 1)), cmp.Compare(b.points(), a.points()))
+	})
 	for _, r := range ranks {
 		isFirst := c.candidates[r.field] == nil
 		isTie := !isFirst && r.points() == most[r.field]
@@ -96,15 +99,22 @@ func (c *chooser) findCandidates() {
 			}
 			c.candidates[r.field] = append(c.candidates[r.field], r.column)
 			first[r.column] = first[r.column] || isFirst
+			if c.isLikely(r) {
+				c.likely[r.field]++
+			}
 		}
 	}
 	used := c.used()
 	for _, field := range c.open() {
 		for i := range c.profiles {
-			isNamed := i < maxRanked && len(c.header[i]) <= maxRankedName && survey.NamePoints(c.header[i], field) > 0 ||
-				field == published && !first[i] && c.profiles[i].HasYears() && survey.NamePoints(c.header[i], field) == 0
-			if c.candidates[field] == nil && isNamed && !used[i] && c.profiles[i].Filled > 1 {
-				c.candidates[field] = []int{i} // not readable; a default would hide that
+			if len(c.header[i]) > maxRankedName || c.likely[field] > 0 || used[i] || c.profiles[i].Filled < 2 {
+				continue
+			}
+			switch points := survey.NamePoints(c.header[i], field); {
+			case points > 0:
+				c.candidates[field], c.likely[field] = []int{i}, 1 // not readable; a default would hide that
+			case points == 0 && field == published && c.candidates[field] == nil && !first[i] && c.profiles[i].HasYears():
+				c.candidates[field] = []int{i}
 			}
 		}
 	}
@@ -112,6 +122,15 @@ func (c *chooser) findCandidates() {
 		c.anyName(used, first)
 	}
 }
+
+// isLikely reports whether a column is probably the field, so that it is an answer and not only offered: its name has a word
+// for the field, or the names of all columns say nothing. The field name has no default, so that any column is an answer.
+func (c *chooser) isLikely(r rank) bool {
+	return r.name > 0 || r.field == "name" || len(c.found) < minKnown
+}
+
+// minKnown is the number of fields with a known name from which a header is of a known language.
+const minKnown = 2
 
 // anyName makes the first text that no other field needs the candidate for the name, or else the candidate for the author, or
 // any column, because a name has no default.
@@ -122,8 +141,9 @@ func (c *chooser) anyName(used, first map[int]bool) {
 	} {
 		for i := range c.profiles {
 			if !used[i] && c.profiles[i].Filled > 0 && may(i) {
+				maps.DeleteFunc(c.likely, func(field string, _ int) bool { return c.candidates[field][0] == i })
 				maps.DeleteFunc(c.candidates, func(_ string, of []int) bool { return of[0] == i })
-				c.candidates["name"] = []int{i}
+				c.candidates["name"], c.likely["name"] = []int{i}, 1
 				return
 			}
 		}

@@ -54,6 +54,21 @@ func readRow(t *testing.T, f *File) map[string]string {
 	return values
 }
 
+// TestReadableOfSeveral takes the first of several columns whose value can be read.
+func TestReadableOfSeveral(t *testing.T) {
+	t.Parallel()
+	for _, test := range [][2]string{
+		{`"=""""",9780192553355`, "9780192553355"}, {"9.78019E+12,9780192553355", "9780192553355"}, {"n/a,0192553356", "9780192553355"},
+		{"9780192553355,9780451450524", "9780192553355"}, {"9780192553356,9780192553357", ""}, {",", ""},
+	} {
+		f, err := surveyOf(t, []byte("Title,Pages,Year,Author,Price,Genre,ISBN,ISBN13\nA,1,2000,X,1,G,"+test[0]+"\n"), Options{})
+		must(t, err)
+		if got := readRow(t, f)["isbn"]; got != test[1] {
+			t.Errorf("%s: %q, want %q", test[0], got, test[1])
+		}
+	}
+}
+
 // TestExport: the texts of our own export stay as they are, also if they look like a list or a catalogue card.
 func TestExport(t *testing.T) {
 	t.Parallel()

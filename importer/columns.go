@@ -43,6 +43,7 @@ type chooser struct {
 	found      columns
 	joins      []join           // of the indexes from joined
 	candidates map[string][]int // by field without a column: columns that may be it, best first
+	likely     map[string]int   // by field: how many of the first candidates are answers
 }
 
 // otherThing matches a part of a dotted name that is not the book: its title or year is not the book's.

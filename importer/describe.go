@@ -105,7 +105,7 @@ func (f *File) Columns() (columns []Column) {
 	return columns
 }
 
-// Where returns the number of cells, and the places of the first, of a form that is left out: "3 rows: line 2, line 5 and 1 more".
+// Where returns the number of cells, and the places of the first, of a form that is not readable: "3 rows: line 2, line 5 and 1 more".
 func (form *Form) Where() string {
 	text := fmt.Sprintf("%s: %s", CountRows(form.Cells), strings.Join(form.Places, ", "))
 	if more := form.Cells - len(form.Places); more > 0 {

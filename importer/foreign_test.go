@@ -165,16 +165,17 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// TestAnswersOfMissingFields: near misses are answers, as in no other question.
+// TestAnswersOfMissingFields answers with near misses, and only offers a column whose cells fit.
 func TestAnswersOfMissingFields(t *testing.T) {
 	t.Parallel()
-	_, err := surveyOf(t, []byte("name,pages,date,Von,genre\nA,1,2000,Ann One,G\nB,2,2001,Bob Two,G\n"), Options{})
+	_, err := surveyOf(t, []byte("name,pages,date,Auhtor,Weite,genre\nA,1,2000,Ann One,1.5,G\nB,2,2001,Bob Two,2.5,G\n"), Options{})
 	questions, _ := errors.AsType[Questions](err)
 	want := Questions{{
 		Option: "map", Fields: []string{"author", "price", "category"},
-		Answers:  []Answer{{"", "author=Von", "reads author from that column", "Use Von for Author: Ann One; Bob Two"}},
-		Text:     "the header has no column author (did you mean Von?), price. It has: name, pages, date, Von, genre",
-		Examples: []string{"author may be Von: Ann One; Bob Two"}, Candidates: []Candidate{{"author", "Von", []string{"Ann One", "Bob Two"}}},
+		Answers:    []Answer{{"", "author=Auhtor", "reads author from that column", "Use Auhtor for Author: Ann One; Bob Two"}},
+		Text:       "the header has no column author (did you mean Auhtor?), price. It has: name, pages, date, Auhtor, Weite, genre",
+		Examples:   []string{"author may be Auhtor: Ann One; Bob Two", "price may be Weite: 1.5; 2.5"},
+		Candidates: []Candidate{{"author", "Auhtor", []string{"Ann One", "Bob Two"}}, {"price", "Weite", []string{"1.5", "2.5"}}},
 	}}
 	if diff := cmp.Diff(want, questions); diff != "" {
 		t.Error(diff)

@@ -95,7 +95,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 		if !isAsked {
 			name = field
 		}
-		if name != "" && f.maybe[field] == nil && !slices.Contains(f.Header, name) && (!isAsked || f.columns[field] == nil) {
+		if name != "" && f.likely[field] == 0 && !slices.Contains(f.Header, name) && (!isAsked || f.columns[field] == nil) {
 			f.columns[field] = append(f.columns[field], len(f.Header))
 			f.Header = append(f.Header, name)
 		}
@@ -105,7 +105,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 
 // HasGuessedHeader reports whether no row has known names of columns, so that the first full one was taken for the header.
 func (f *File) HasGuessedHeader() bool {
-	return !f.isJSON() && !f.isHeaderGiven && !f.options.NoHeader && f.header().Matched(f.Header) < 2
+	return !f.isJSON() && !f.isHeaderGiven && !f.options.NoHeader && f.header().Matched(f.Header) < minKnown
 }
 
 // hasNoHeader reports whether the first row is a book: none of its cells is a known name, and one is a number, a date or
@@ -141,10 +141,20 @@ func (f *File) typed(row []string) (n int) {
 // sampledRows is the number of rows, from the first, whose cells are evidence for the fields of the columns.
 const sampledRows = 1000
 
+// hasFixedFields reports whether the format says which field is which, so that others are never guessed.
+func (f *File) hasFixedFields() bool {
+	return f.isMARC() || f.format.Name == source.BibTeX || f.format.Name == source.RIS
+}
+
+// isMARC reports whether the records are of MARC, also in JSON: then their other subfields have names like 300$c.
+func (f *File) isMARC() bool {
+	return f.format.IsMARC() || f.format.IsJSON() && slices.ContainsFunc(f.Header, marcTag.MatchString)
+}
+
 // choose finds the columns of the fields by their names, and if these do not suffice, also by the cells of the first rows.
 func (f *File) choose(ctx context.Context) error {
 	c := chooser{header: f.Header, options: f.options}
-	if mustGuess := c.takeNamed(); mustGuess || c.open() != nil {
+	if mustGuess := c.takeNamed(); !f.hasFixedFields() && (mustGuess || c.open() != nil) {
 		if err := f.sample(ctx); err != nil {
 			return err
 		}
@@ -154,9 +164,9 @@ func (f *File) choose(ctx context.Context) error {
 		}
 		c.findCandidates()
 	}
-	f.columns, f.joins, f.maybe = c.found, c.joins, c.candidates
-	for field, of := range f.maybe {
-		f.columns[field] = of[:1]
+	f.columns, f.joins, f.maybe, f.likely = c.found, c.joins, c.candidates, c.likely
+	for field := range f.likely {
+		f.columns[field] = f.maybe[field][:1]
 	}
 	return nil
 }

@@ -70,9 +70,9 @@ func TestUnknownWords(t *testing.T) {
 	importKinds(t, map[string]kind{
 		"pages with an unknown unit beside prices": {[]byte("Title,Author,Year,Leaves,Worth,Genre\nA,X Y,2000,304 xq.,\"12,50 AZN\",G\nB,X Y,2000,120 xq.,\"7,00 AZN\",G\n"),
 			[]string{"A | X Y | 304 | 2000-01-01 | 12.50 | G", "B | X Y | 120 | 2000-01-01 | 7.00 | G"}, ""},
-		"prices in an unknown currency beside pages": {[]byte("Title,Author,Year,Zq,Qz,Genre\nA,X Y,2000,304,12 qq,G\nB,X Y,2000,120,7 qq,G\n"),
+		"prices in an unknown currency beside pages": {[]byte("Title,Author,Year,Leaves,Worth,Genre\nA,X Y,2000,304,12 qq,G\nB,X Y,2000,120,7 qq,G\n"),
 			[]string{"A | X Y | 304 | 2000-01-01 | 12.00 | G", "B | X Y | 120 | 2000-01-01 | 7.00 | G"}, ""},
-		"dates in unknown words are no default": {[]byte("Title,Author,Qq,Pages,Price,Genre\nA,X Y,15 xxxx 2012,10,1,G\nB,X Y,3 yyyy 2011,10,1,G\n"), []string{"rejected", "rejected"}, ""},
-		"years among them":                      {[]byte("Title,Author,Qq,Pages,Price,Genre\nA,X Y,15 xxxx 2012,10,1,G\nB,X Y,2011,10,1,G\nC,X Y,3 yyyy 2011,10,1,G\n"), []string{"rejected", "B | X Y | 10 | 2011-01-01 | 1.00 | G", "rejected"}, ""},
+		"dates in unknown words are no default": {[]byte("Title,Author,Issued,Pages,Price,Genre\nA,X Y,15 xxxx 2012,10,1,G\nB,X Y,3 yyyy 2011,10,1,G\n"), []string{"rejected", "rejected"}, ""},
+		"years among them":                      {[]byte("Title,Author,Issued,Pages,Price,Genre\nA,X Y,15 xxxx 2012,10,1,G\nB,X Y,2011,10,1,G\nC,X Y,3 yyyy 2011,10,1,G\n"), []string{"rejected", "B | X Y | 10 | 2011-01-01 | 1.00 | G", "rejected"}, ""},
 	})
 }

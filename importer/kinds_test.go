@@ -50,9 +50,9 @@ func TestKinds(t *testing.T) {
 		"doubled quotes": {[]byte("Title,Author,Year,Pages,Price,Genre\n\"The \"\"D:\\\"\"\",X,2000,10,1,G\n5\\\"x,X,2000,10,1,G\n"),
 			[]string{`The "D:\" | X | 10 | 2000-01-01 | 1.00 | G`, `5\"x | X | 10 | 2000-01-01 | 1.00 | G`}, ""},
 
-		"an office alone": {[]byte(csl + `{"literal": "Bundesamt für Statistik"}]}]`), []string{"A | Bundesamt für Statistik | 10 | 2000-03-01 | - | book"}, ""},
+		"an office alone": {[]byte(csl + `{"literal": "Bundesamt für Statistik"}]}]`), []string{"A | Bundesamt für Statistik | 10 | 2000-03-01 | - | -"}, ""},
 		"particle and suffix": {[]byte(csl + `{"family": "Goethe", "given": "Johann", "non-dropping-particle": "von"}, {"family": "King", "given": "Martin", "suffix": "Jr."}, {"family": "Humboldt", "given": "Alexander", "dropping-particle": "von"}]}]`),
-			[]string{"A | Johann von Goethe, Martin King Jr., Alexander von Humboldt | 10 | 2000-03-01 | - | book"}, ""},
+			[]string{"A | Johann von Goethe, Martin King Jr., Alexander von Humboldt | 10 | 2000-03-01 | - | -"}, ""},
 
 		"error cells": {errorSheet(t), []string{"rejected", "rejected", "C | X | 10 | 2000-01-01 | 1.00 | G"}, ""},
 		"error texts": {[]byte("Title,Author,Year,Pages,Price,Genre\n#NAME?,X,2000,10,1,G\nB,#VALUE!,2000,10,1,G\nC,X,2000,10,1,G\n"), []string{"rejected", "rejected", "C | X | 10 | 2000-01-01 | 1.00 | G"}, ""},

@@ -119,7 +119,7 @@ func importList(t *testing.T, data []byte) (rows []string, asked string) {
 			continue
 		}
 		for _, q := range questions {
-			if q.Option != "map" || len(q.Answers) > 0 {
+			if q.Option != "map" || len(q.Candidates) > 0 {
 				options = append(options, q.Option)
 			}
 		}

@@ -32,13 +32,15 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 		near := ""
 		for n, i := range f.maybe[m.field] {
 			column := f.address(i)
-			if n == 0 {
+			if n == 0 && f.likely[m.field] > 0 {
 				near = fmt.Sprintf(" (did you mean %s?)", Printable(column))
 			}
 			q.Candidates = append(q.Candidates, Candidate{m.field, column, f.firstOf(i)})
 			first := strings.Join(f.firstOf(i), "; ")
-			q.Answers = append(q.Answers, Answer{"", m.field + "=" + column, "reads " + m.field + " from that column",
-				fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(m.field).Label, first)})
+			if n < f.likely[m.field] {
+				q.Answers = append(q.Answers, Answer{"", m.field + "=" + column, "reads " + m.field + " from that column",
+					fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(m.field).Label, first)})
+			}
 			example := fmt.Sprintf("%s may be %s: %s", m.field, Printable(column), first)
 			if i < len(f.profiles) && f.profiles[i].Points(m.field) < 0 {
 				example = fmt.Sprintf("the column %s is filled, but not readable as %s: %s", Printable(column), m.field, first)

@@ -116,6 +116,9 @@ func (r *Reader) Next() (*Row, error) {
 		if layout != "" || isNumber {
 			v = model.Text(plain)
 		}
+		if layout != "" && plain == "" {
+			v = model.Value{} // not readable: a stored book keeps its value
+		}
 		if _, hasDefault := r.file.options.Defaults[field]; hasDefault && column < 0 {
 			standIns = append(standIns, field)
 		}

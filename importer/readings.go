@@ -51,7 +51,7 @@ type Form struct {
 	Text   string // the first cell
 	Value  string // the first cell in the catalogue's notation
 	Cells  int
-	Places []string // of the first cells, if these are left out
+	Places []string // of the first cells, if these are not readable
 	rows   []int    // what File.place takes
 	place  int      // position of the first cell among those of all forms
 }

@@ -47,7 +47,8 @@ type File struct {
 	options         Options
 	columns         columns
 	joins           []join           // the columns of those from joined
-	maybe           map[string][]int // by missing field: columns that may be it; the first is surveyed for it
+	maybe           map[string][]int // by missing field: columns that may be it
+	likely          map[string]int   // by missing field: how many of these are answers; the first is surveyed for it
 	profiles        []*survey.Profile
 	holes           map[string]int  // by field: rows with a name and an empty cell that a default can fill
 	gaps            map[string]bool // fields that bad rows need a default for
@@ -62,7 +63,7 @@ type File struct {
 }
 
 // marcTag matches the name of a column with a subfield of MARC: 100$a.
-var marcTag = regexp.MustCompile(`^\d{3} ?[$_|]?[a-z]$`)
+var marcTag = regexp.MustCompile(`^\d{3} ?[$_|]?[a-z0-9]$`)
 
 // Limits of the search for JSON keys.
 const (
@@ -99,20 +100,18 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	isMARC := f.format.IsMARC() || slices.ContainsFunc(f.Header, marcTag.MatchString) // also MARC in JSON
-	isLibrary := isMARC || f.format.Name == source.BibTeX || f.format.Name == source.RIS
 	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
-	f.readings[published].isOwn = isExport && !isLibrary
+	f.readings[published].isOwn = isExport && !f.hasFixedFields()
 	for _, field := range []string{"name", author, "publisher"} {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
 	for _, field := range []string{genre, category} {
-		f.readings[field].isOwn = isExport && !isLibrary
-		f.readings[field].isCard, f.readings[field].isTags = !isExport || isMARC, !isExport || isLibrary
-		f.readings[field].isMARC = isMARC || f.format.Name == source.RIS
+		f.readings[field].isOwn = isExport && !f.hasFixedFields()
+		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.isMARC(), !isExport || f.hasFixedFields()
+		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.isMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
 	if column := f.columnOf(author); column != author {
@@ -145,7 +144,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if q != nil {
 		questions = append(questions, q)
 	}
-	for field := range f.maybe {
+	for field := range f.likely {
 		delete(f.columns, field)
 	}
 	if err != nil || len(questions) == 0 {
@@ -197,85 +196,6 @@ func (f *File) parseRejected(r *source.Record) {
 	if f.rejects && r.Problem == "" {
 		r.ParseJSON([]byte(r.Cells[len(r.Cells)-1]), "cell "+jsonColumn)
 	}
-}
-
-// columnOf returns the name of a field's first column, or "".
-func (f *File) columnOf(field string) string {
-	if of := f.columns[field]; len(of) > 0 {
-		return f.columnName(of[0])
-	}
-	return ""
-}
-
-// columnName returns the name of a column.
-func (f *File) columnName(i int) string {
-	if i >= joined {
-		var names []string
-		for _, part := range f.joins[i-joined].parts {
-			names = append(names, f.Header[part])
-		}
-		return strings.Join(names, "+")
-	}
-	return f.Header[i]
-}
-
-// value returns the value of a field as written, and the index of its column, or -1. A date counts before its year.
-func (f *File) value(r *source.Record, field string) (v model.Value, column int) {
-	column = -1
-	for _, i := range f.columns[field] {
-		next := f.cell(r, i)
-		isFuller := column >= 0 && field == published && value.IsFuller(next.Written(), v.Written())
-		if !f.isMissing(field, next) && (column < 0 || v.Written() == "" || isFuller) {
-			v, column = next, i
-		}
-	}
-	if text, ok := f.options.Defaults[field]; ok && column < 0 {
-		v = model.Text(text)
-	}
-	return v, column
-}
-
-// isText reports whether a field is a text without a syntax, whose default is stored as it is given.
-func (f *File) isText(field string) bool {
-	return model.ImportField(field).Kind == model.KindText && model.ImportField(field).Syntax == nil
-}
-
-func (f *File) cell(r *source.Record, column int) model.Value {
-	if column >= joined {
-		var texts []string
-		for _, part := range f.joins[column-joined].parts {
-			if text := strings.TrimSpace(f.cell(r, part).Written()); text != "" {
-				texts = append(texts, text)
-			}
-		}
-		return model.Text(strings.Join(texts, f.joins[column-joined].separator))
-	}
-	if r.Values == nil {
-		return model.Text(r.Cells[column])
-	}
-	return r.Values[f.Header[column]]
-}
-
-// isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no value.
-func (f *File) isMissing(field string, v model.Value) bool {
-	if v.Missing() {
-		return true
-	}
-	text := strings.TrimSpace(v.Written())
-	if value.IsEmpty(text) {
-		return true
-	}
-	isOwn := f.columnOf(field) == field
-	_, hasDefault := f.options.Defaults[field]
-	switch model.ImportField(field).Kind {
-	case model.KindDate:
-		return value.IsNoDate(text) || value.IsCalibreNoDate(text) && !isOwn
-	case model.KindInt:
-		return value.IsNone(text) || value.IsUncounted(text) || text == "0" && (!isOwn || hasDefault)
-	case model.KindCents:
-		return value.IsNone(text)
-	}
-	return false
 }
 
 // surveyRows surveys the cells of all rows. It returns the keys of the rows, and the fields that lack a column.
@@ -345,7 +265,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		existing := slices.DeleteFunc(f.columns[field], without(exists))
 		useful := slices.DeleteFunc(slices.Clone(existing), without(used))
 		switch {
-		case f.maybe[field] != nil:
+		case f.likely[field] > 0:
 			missing = append(missing, missingField{field, asked, false})
 		case len(existing) == 0:
 			delete(f.columns, field)

@@ -26,7 +26,7 @@ func describeFile(f *importer.File) string {
 		}
 		for _, form := range c.Forms {
 			if form.Value == "" {
-				fmt.Fprintf(&b, "; %s is left out (%s; %s)", importer.Printable(form.Text), form.Layout, form.Where())
+				fmt.Fprintf(&b, "; %s is not readable (%s; %s)", importer.Printable(form.Text), form.Layout, form.Where())
 				continue
 			}
 			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), importer.Printable(form.Value), form.Layout, importer.CountRows(form.Cells))
@@ -39,12 +39,12 @@ func describeFile(f *importer.File) string {
 	return b.String()
 }
 
-// printLeftOut prints the values that an import has not stored.
-func printLeftOut(out io.Writer, f *importer.File) {
+// printUnreadable prints the values that an import could not read.
+func printUnreadable(out io.Writer, f *importer.File) {
 	for _, c := range f.Columns() {
 		for _, form := range c.Forms {
 			if form.Value == "" {
-				fmt.Fprintf(out, "%s left out of %s (%s, such as %s)\n", c.Field, form.Where(), form.Layout, importer.Printable(form.Text))
+				fmt.Fprintf(out, "%s not readable in %s (%s, such as %s): stored books keep theirs\n", c.Field, form.Where(), form.Layout, importer.Printable(form.Text))
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return nothingImported(ctx, err)
 	}
 	c.adviseDefaults(std.Err, file, command.Args)
-	printLeftOut(std.Err, file)
+	printUnreadable(std.Err, file)
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}

@@ -293,3 +293,74 @@ func TestRejectsIntoTheImportedFile(t *testing.T) {
 		}
 	}
 }
+
+// TestImportKeepsUnreadable keeps the stored value of an optional field whose cell cannot be read, or that has no cell.
+// An empty cell clears it.
+func TestImportKeepsUnreadable(t *testing.T) {
+	t.Parallel()
+	const known, values = "name,pages,published_at,author,price,genre,category", "A,10,2000-01-01,X Y,1.00,G,C"
+	const all = ",description,isbn,publisher,language,shelf_mark"
+	for name, test := range map[string]struct{ columns, cells, cleared string }{
+		"rounded":                 {",isbn", ",9.78379E+12", ""},
+		"rounded with a comma":    {",isbn", `,"9,78379E+12"`, ""},
+		"a wrong check digit":     {",isbn", ",9780192553356", ""},
+		"a mark of no value":      {",isbn,language", ",N/A,-", ""},
+		"Goodreads' empty ISBN":   {",ISBN,ISBN13", `,"=""""","="""""`, ""},
+		"one readable of two":     {",ISBN,ISBN13", `,9.78019E+12,9780192553355`, ""},
+		"a misspelt language":     {",language", ",deutchs", ""},
+		"errors of formulas":      {all, ",#REF!,#N/A,#VALUE!,#NAME?,#NUM!", ""},
+		"no columns":              {"", "", ""},
+		"empty cells":             {all, ",,,,,", "description isbn publisher language shelf_mark"},
+		"spaces":                  {all, ", ,\u00a0,  , , ", "description isbn publisher language shelf_mark"},
+		"an empty cell":           {",isbn,language", ",,de", "isbn"},
+		"one of two columns":      {",ISBN,ISBN13", ",,9780192553355", ""},
+		"missing cells at an end": {",language,isbn", ",de", "isbn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := "--database-url=" + dbtest.SQLite(t)
+			catalogue(t, 0, known+all+"\n"+values+",D,9780192553355,P,de,QA 1\n", "import", "-", url)
+			catalogue(t, 0, strings.Replace(known, "name", "Title", 1)+test.columns+"\n"+values+test.cells+"\n", "import", "-", url)
+			got := catalogue(t, 0, "", "export", "--format=jsonl", url)
+			for field, stored := range map[string]string{"description": "D", "isbn": "9780192553355", "publisher": "P", "language": "de", "shelf_mark": "QA 1"} {
+				want := fmt.Sprintf("%q:%q", field, stored)
+				if strings.Contains(test.cleared, field) {
+					want = fmt.Sprintf("%q:null", field)
+				}
+				if !strings.Contains(got, want) {
+					t.Errorf("%s, want %s", got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestImportKeepsAbsentKeys keeps values of fields that an object of JSON does not have, and clears those that are null or empty.
+func TestImportKeepsAbsentKeys(t *testing.T) {
+	t.Parallel()
+	url := "--database-url=" + dbtest.SQLite(t)
+	const book = `{"name":"A","pages":10,"published_at":"2000-01-01","author":"X Y","price":1,"genre":"G","category":"C"`
+	catalogue(t, 0, book+`,"description":"D","isbn":"9780192553355","publisher":"P","language":"de"}`, "import", "-", url)
+	catalogue(t, 0, book+`,"isbn":null,"publisher":" ","language":"zz-zz-zz"}`+"\n"+`{"name":"B","description":"",`+book[len(`{"name":"A",`):]+"}", "import", "-", url)
+	got := catalogue(t, 0, "", "export", "--format=jsonl", url)
+	if want := `"category":"C","isbn":null,"publisher":null,"language":"de",`; !strings.Contains(got, want) || !strings.Contains(got, `"description":"D"`) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestImportMatchesUnreadable reads a row whose ISBN cannot be read as one without an ISBN: it means the only edition, and is
+// rejected beside two.
+func TestImportMatchesUnreadable(t *testing.T) {
+	t.Parallel()
+	const rows, edition, rounded = "name,pages,published_at,author,price,genre,category,isbn\n", "A,10,2000-01-01,X Y,1.00,G,C,", "A,11,2000-01-01,X Y,1.00,G,C,9.78019E+12\n"
+	url := "--database-url=" + dbtest.SQLite(t)
+	catalogue(t, 0, rows+edition+"9780192553355\n", "import", "-", url)
+	catalogue(t, 0, rows+rounded, "import", "-", url)
+	if got := catalogue(t, 0, "", "export", url); !strings.Contains(got, "A,,11,") || strings.Count(got, "A,,") != 1 {
+		t.Errorf("one edition: %s", got)
+	}
+	catalogue(t, 0, rows+edition+"9780451450524\n", "import", "-", url)
+	if got := catalogue(t, 1, rows+rounded, "import", "-", url); !strings.Contains(got, "1 row: 0 created, 0 updated, 0 unchanged, 1 rejected") {
+		t.Errorf("two editions: %s", got)
+	}
+}

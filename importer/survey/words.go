@@ -17,7 +17,7 @@ var words = map[string]wordList{
 		ಶೀರ್ಷಿಕೆ* ಪುಸ್ತಕ* මාතෘකා* පොත* ຊື່ເລື່ອງ* ຊື່ປຶ້ມ* ຊື່ປື້ມ* ចំណងជើង* សៀវភៅ* ခေါင်းစဉ်* စာအုပ်*
 	`),
 	"author": newWordList(`
-		author* autor* auteur* auktor* writer* writt* creator* verfasser* schrijver* schriftsteller* ecrivain* escritor* scrittor*
+		author* autor* auteur* auktor* writer* writt* wrote kittieb* creator* verfasser* schrijver* schriftsteller* ecrivain* escritor* scrittor*
 		forfatter* forfattar* kirjail* tekija* szerzo* iro писац* писца hofund* pisatelj* pisac* pisca pisci pisarz* spisovatel* avtor* автор* писател* аутор* συγγραφ*
 		yazar* muallif* muəllif* penulis* pengarang* tacgia
 		作者* 著者* 作家* 著作者 编者* 編者* 저자* 지은이 글쓴이 작가 ผู้แต่ง ผู้เขียน
@@ -38,7 +38,7 @@ var words = map[string]wordList{
 		year* yr date* dated published publication* publish* pub issued copyright* erschein* veroffentlich* jahr* datum*
 		*jahr *jaar *arstal *arsta *utgivningsar *vuosi *eve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
 		jaar* verschen* uitgavejaar* utgivning* utgivels* udgivels* ar arstal julkaisu* vuosi* rok* wydania wydano vydani* vydano leto letnik
-		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tarix* buraxilis* tahun* terbit* nam
+		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tarix* tarikh* buraxilis* tahun* terbit* nam
 		出版年* 出版时间* 出版日期* 出版日* 年份* 发行日期* 發行年* 発行年* 発行日* 発売日* 刊行年* 출판일 출간일 발행일 출판년* 발행년* 연도 ปีที่พิมพ์ ปี* วันที่*
 		سنة* السنة* تاريخ* التاريخ* سال* تاریخ* שנה* שנת* תאריך* वर्ष* साल* প্রকাশ* বছর* ஆண்டு* வருடம்* సంవత్సర*
 		urtea argitaratze* blwyddyn* dyddiad* bliain* sena taon petsa წელი წლის გამოცემ* թվական* տարեթիվ*
@@ -54,7 +54,7 @@ var words = map[string]wordList{
 		വില* ಬೆಲೆ* මිල* ລາຄາ* តម្លៃ* ဈေးနှုန်း* ဈေး*
 	`),
 	"genre": newWordList(`
-		jenis* subjek* genre* genres* gener* genero* zanr* zaner* systematik* fachgebiet* *gruppe zvrst* druh* rodzaj* vrsta vrste soort* gen genul aihe* sjanger* flokk* врста* kind gattung* gatun* mufaj* tyylilaji* subject* topic* sachgebiet* thema* themen tema* materia*
+		jenis* subjek* assunt* zhanr* genre* genres* gener* genero* zanr* zaner* systematik* fachgebiet* *gruppe zvrst* druh* rodzaj* vrsta vrste soort* gen genul aihe* sjanger* flokk* врста* kind gattung* gatun* mufaj* tyylilaji* subject* topic* sachgebiet* thema* themen tema* materia*
 		onderwerp* emne* amne* тематика* жанр* ειδος* θεμα* κατηγορ* tur turu janr* tema theloai
 		标签* 類目* 类型* 類型* 类别* 類別* 分类* 分類* 体裁* ジャンル* 장르* 분야* 주제* หมวด* ประเภท*
 		نوع* النوع* تصنيف* التصنيف* ژانر* موضوع* الموضوع* סוגה* נושא* ז'אנר ז׳אנר विधा* विषय* ধরন* বিষয়* வகை* శైలి*
@@ -100,7 +100,7 @@ var words = map[string]wordList{
 		illustrat* ilustra* narrator* reader* publishers countr* pais* paese pays land drzava* zeme* kraj* ulke* 国家* 国籍* nationalit* gender* sex born birth* geburt* sterbe* death* died geboren* birthday
 		rating* rate rated review* vote* score* star stars stelle bewertung* note notes* puntua* valora* avalia* nota valut* ocen* hodnocen* beoordeling* betyg* puan* 评分* 評分* 評価* 평점* like* download* popular* rank* position* bestsell* sales sold orders
 		stock copies copy bestand exemplar* zaloga* zalogi stok* 库存* 在庫* 재고*
-		added add* ajout* kauf* leih* ausleih* ruckgab* eingang* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
+		start* begin* begun began finish* end ended completed beginn* ende fertig* debut fin inicio added add* ajout* kauf* leih* ausleih* ruckgab* eingang* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
 		format* binding* einband* 装帧* 判型*
 		size* height* width* weight* dimension* gewicht* format age ages alter edad idade eta leeftijd wiek vek starost 年龄*
 		shelf* shelves bookshel* regal* standort* location* ort city ville stadt ciudad cidade citta miasto grad город місто עיר مدينة sehir kaupunki stad place* lieu lugar* luogo* plaats* kraj mesto misto 出版地* place location* volume* vol band tome tomo deel zvezek svazek tom cilt* 卷* 巻*

@@ -58,7 +58,7 @@ type formView struct {
 	Text   string   `json:"text"`
 	Value  string   `json:"value"`
 	Rows   int      `json:"rows"`
-	Places []string `json:"places"` // of the first rows, if the values are left out
+	Places []string `json:"places"` // of the first rows, if the values are not readable
 }
 
 type rowView struct {

@@ -20,8 +20,8 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 // radio returns a labelled radio button. name is that of its group.
 const radio = (name, value, text, properties = {}) => element('label', { className: 'choice' }, element('input', { type: 'radio', name, value, required: true, ...properties }), element('span', {}, ...[text].flat()));
 
-// leftOut says in which rows the values of a form are not imported.
-const leftOut = ({ text, rows, places }) => `${text} is left out (${places.join(', ')}${rows > places.length ? ` and ${number(rows - places.length)} more` : ''})`;
+// unreadable says in which rows the values of a form cannot be read.
+const unreadable = ({ text, rows, places }) => `${text} is not readable, stored books keep theirs (${places.join(', ')}${rows > places.length ? ` and ${number(rows - places.length)} more` : ''})`;
 
 const options = (list, selected) => list.map(([value, text]) => element('option', { value, selected: value === selected }, text));
 
@@ -178,8 +178,8 @@ class BookImport extends HTMLElement {
     } else if (done && !state.dry_run) {
       parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: '/' }, 'See the books')));
     }
-    const missing = state.columns.flatMap(({ field, forms }) => forms.filter(({ value }) => !value).map((form) => `${this.words[field]}: ${leftOut(form)}`));
-    if (done && !state.dry_run && missing.length) parts.push(element('h2', {}, 'Values left out'), element('ul', {}, ...missing.map((text) => element('li', { dir: 'auto' }, text))));
+    const missing = state.columns.flatMap(({ field, forms }) => forms.filter(({ value }) => !value).map((form) => `${this.words[field]}: ${unreadable(form)}`));
+    if (done && !state.dry_run && missing.length) parts.push(element('h2', {}, 'Values that are not readable'), element('ul', {}, ...missing.map((text) => element('li', { dir: 'auto' }, text))));
     if (state.rejects.first.length) parts.push(this.rejects(state));
     if (state.dry_run) parts.push(this.form(state));
     if (state.dry_run && state.first_rows.length) parts.push(this.firstRows(state));
@@ -311,7 +311,7 @@ class BookImport extends HTMLElement {
       select.dataset.found = chosen;
       select.dataset.field = field;
       const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.map((form) => form.value ? `${form.text} is ${known(form.value)} (${count(form.rows, 'row')})` : leftOut(form))];
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map((form) => form.value ? `${form.text} is ${known(form.value)} (${count(form.rows, 'row')})` : unreadable(form))];
       if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
       return [word, select, value, reading.join('; ')];
     });

@@ -1,0 +1,54 @@
+package importer
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestKindsOfOtherThings imports lists that lack a field and have columns whose cells could be it. The printed command takes
+// a default, and makes nothing up.
+func TestKindsOfOtherThings(t *testing.T) {
+	t.Parallel()
+	csv := func(column, one, two string) []byte {
+		return []byte("Title,Author,Year,Pages,Genre," + column + "\nA,X Y,2000,10,G," + one + "\nB,X Z,2001,20,G," + two + "\n")
+	}
+	dated := func(column, one, two string) []byte {
+		return []byte("Title,Author,Pages,Price,Genre," + column + "\nA,X Y,10,1,G," + one + "\nB,X Z,20,2,G," + two + "\n")
+	}
+	noPrice := []string{"A | X Y | 10 | 2000-01-01 | - | G", "B | X Z | 20 | 2001-01-01 | - | G"}
+	noDate := []string{"A | X Y | 10 | - | 1.00 | G", "B | X Z | 20 | - | 2.00 | G"}
+	importKinds(t, map[string]kind{
+		"a spine in inches":    {csv("Spine", "0.9 in", "1.4 in"), noPrice, ""},
+		"a longitude":          {csv("lng", "-86.785", "-79.811"), noPrice, ""},
+		"a printing":           {csv("Printing", "3rd", "12th"), noPrice, ""},
+		"money without a word": {csv("Fine", "$1.50", "$2.50"), noPrice, ""},
+		"an identifier":        {csv("wikidata", "Q90301701", "Q152057"), noPrice, ""},
+		"a day of opening":     {dated("Opened", "2021-03-04", "2022-01-09"), noDate, ""},
+		"two days of reading":  {dated("begin_date,end_date", "2021-03-04,2021-04-04", "2022-01-09,2022-02-02"), noDate, ""},
+		"years of a shop":      {dated("Vintage", "2019", "2021"), noDate, ""},
+		"an original language": {[]byte("Title,Author,Year,Pages,Price,Alkukieli\nA,X Y,2000,10,1,fin\nB,X Z,2000,10,1,eng\nC,X Z,2000,10,1,eng\n"),
+			[]string{"A | X Y | 10 | 2000-01-01 | 1.00 | -", "B | X Z | 10 | 2000-01-01 | 1.00 | -", "C | X Z | 10 | 2000-01-01 | 1.00 | -"}, ""},
+		"a number of an inventory": {[]byte("Title,Author,Year,Price,Genre,Nummer\nA,X Y,2000,1,G,217\nB,X Z,2000,1,G,305\n"),
+			[]string{"A | X Y | - | 2000-01-01 | 1.00 | G", "B | X Z | - | 2000-01-01 | 1.00 | G"}, ""},
+		"the people who borrow": {[]byte("Title,Year,Pages,Price,Genre,Held by\nA,2000,10,1,G,Ann Roe\nB,2001,10,1,G,Bob Poe\n"),
+			[]string{"A | - | 10 | 2000-01-01 | 1.00 | G", "B | - | 10 | 2001-01-01 | 1.00 | G"}, ""},
+		"a size and a class in MARC": {[]byte("=LDR  00000nam a22000007i 4500\n=082  04$a551.46\n=100  1\\$aLee, Ann.\n=245  10$aSea /\n=264  \\1$c1990.\n=300  \\\\$a10 p. ;$c30 cm.\n=655  \\7$aFiction.\n"),
+			[]string{"Sea | Ann Lee | 10 | 1990-01-01 | - | Fiction"}, ""},
+		"an amount of another field in MARC": {[]byte("=LDR  00000nam a22000007i 4500\n=020  \\\\$c5.00\n=100  1\\$aLee, Ann.\n=245  10$aSea /\n=264  \\1$c1990.\n=365  \\\\$b7.00\n=655  \\7$aFiction.\n"),
+			[]string{"Sea | Ann Lee | - | 1990-01-01 | 5.00 | Fiction"}, ""},
+		"an edition in BibTeX": {[]byte("@book{a, title={Sea}, author={Lee, Ann}, year={1990}, edition={3}, volume={12}}\n"),
+			[]string{"Sea | Ann Lee | - | 1990-01-01 | - | -"}, ""},
+		"volume and issue in RIS": {[]byte("TY  - JOUR\nTI  - Sea\nAU  - Lee, Ann\nPY  - 1990\nVL  - 12\nIS  - 3\nY2  - 2020/01/02\nER  - \n"),
+			[]string{"Sea | Ann Lee | - | 1990-01-01 | - | -"}, ""},
+	})
+}
+
+// TestNoNameIsMadeUp offers no field of MARC as the title, and so prints no command.
+func TestNoNameIsMadeUp(t *testing.T) {
+	t.Parallel()
+	f, err := surveyOf(t, []byte("=LDR  00000nam a22000007i 4500\n=035  \\\\$a(X)x778\n=100  1\\$aLee, Ann.\n=264  \\1$c1990.\n=500  \\\\$aA note.\n"), Options{})
+	questions, ok := errors.AsType[Questions](err)
+	if !ok || f.FirstAnswers(questions) != nil {
+		t.Errorf("%v: %v", err, f.FirstAnswers(questions))
+	}
+}
