@@ -176,9 +176,9 @@ func (v *values) author() string {
 		if isPerson {
 			text = author.ReadMARC(text)
 		} else {
-			text = TrimPunctuation(text)
+			text = TrimDot(TrimPunctuation(text))
 		}
-		key, birth := author.Identity(strings.TrimSuffix(text, ".")), firstYear.FindString(heads[i].text('d'))
+		key, birth := author.Identity(text), firstYear.FindString(heads[i].text('d'))
 		before, isKnown := born[key]
 		switch born[key] = cmp.Or(before, birth); {
 		case text == "", isKnown && (before == "" || birth == "" || before == birth): // also in 100
