@@ -146,7 +146,7 @@ func IsUncounted(text string) bool {
 	return volumeWords.has(words[0]) || !isOne && (unpaged.has(strings.Join(words, "")) || len(words) == 1 && pageWords.has(words[0]))
 }
 
-// SplitUnit returns the whole number and the unit, in lower case, of a cell such as "396 or. ;". Without both it returns "".
+// SplitUnit returns the whole number and the unit, in lower case, of a cell such as "396 oj. ;". Without both it returns "".
 func SplitUnit(text string) (number, unit string) {
 	if len(text) > maxValue {
 		return "", ""
