@@ -91,7 +91,7 @@ func (f *File) isMissing(field string, v model.Value) bool {
 		return true
 	}
 	text := strings.TrimSpace(v.Written())
-	if value.IsError(text) {
+	if value.IsEmpty(text) {
 		return true
 	}
 	isOwn := f.columnOf(field) == field
@@ -100,7 +100,7 @@ func (f *File) isMissing(field string, v model.Value) bool {
 	case model.KindDate:
 		return value.IsNoDate(text) || value.IsCalibreNoDate(text) && !isOwn
 	case model.KindInt:
-		return value.IsNone(text) || text == "0" && (!isOwn || hasDefault)
+		return value.IsNone(text) || value.IsUncounted(text) || text == "0" && (!isOwn || hasDefault)
 	case model.KindCents:
 		return value.IsNone(text)
 	}

@@ -20,6 +20,8 @@ func TestCells(t *testing.T) {
 		{"published_at", "00-00-0000", "1900-01-01"}, {"published_at", "0000/00/00 00:00", "1900-01-01"}, {"published_at", "1/0/1900 0:00", "1900-01-01"},
 		{"pages", "416쪽", "416"}, {"pages", "共288页", "288"}, {"pages", "３０４頁", "304"}, {"pages", "210 стр.", "210"},
 		{"price", "Fr. 25.-", "25.00"}, {"price", "Rs 1,50,000/-", "150000.00"}, {"price", "129:-", "129.00"}, {"price", "12,– €", "12.00"},
+		{"price", "kart. : DM 19,80", "19.80"}, {"price", "Qz 12", "Qz 12"}, {"price", "12o", "12o"}, {"price", `="7,50"`, "7.50"}, {"pages", "p. 304", "304"}, {"pages", "x, 288", "288"},
+		{"name", `="2001"`, "2001"}, {"genre", "\u200eG", "\u200eG"},
 		{"author", `["Eva Tal"]`, "Eva Tal"}, {"author", "['Eva Tal', 'Uwe See', 'Jan Hof']", "Eva Tal, Uwe See, Jan Hof"}, {"author", `{"Eva Tal",Plato}`, "Eva Tal, Plato"},
 		{"author", "Hill, Mary,", "Mary Hill"}, {"name", "Water and wine :", "Water and wine"}, {"name", "Either/Or", "Either/Or"}, {"name", "2001", "2001"},
 	} {

@@ -67,6 +67,12 @@ func TestForeignFiles(t *testing.T) {
 			`row 1 (line 2): The author field is required. The price field is required. The genre field is required. ` +
 				`row 2 (line 3): published_at "G": The published at field must be a valid date. The author field is required. The price field is required. The genre field is required. B||1|2000-01-01|X|1.00|G|`},
 
+		"letters in prices": {header + "A,1,2000-01-01,X,12o,G\nB,1,2000-01-01,X,9,G\n", Options{},
+			`row 1 (line 2): price "12o": "o" is not known as a currency, and not the currency of this column. B||1|2000-01-01|X|9.00|G|`},
+		"a currency that the column shares": {header + "A,1,2000-01-01,X,Qz 12,G\nB,1,2000-01-01,X,9 qz,G\n", Options{}, "A||1|2000-01-01|X|12.00|G| B||1|2000-01-01|X|9.00|G|"},
+		"no number of pages": {header + "A,p. cm.,2000-01-01,X,1,G\nB,2 vol.,2000-01-01,X,1,G\n", Options{Defaults: map[string]string{"pages": "7"}},
+			`A||7|2000-01-01|X|1.00|G| row 2 (line 3): pages "2 vol.": "vol" is not known as a unit of pages, and not the unit of this column.`},
+
 		"days of Excel": {header + "A,1,39264,X,1,G\nB,1,39264.75,X,1,G\nC,1,9000,X,1,G\n", Options{},
 			"A||1|2007-07-01|X|1.00|G| B||1|2007-07-01|X|1.00|G| C||1|1924-08-21|X|1.00|G|"},
 		"a number among years": {header + "A,1,1998,X,1,G\nB,1,19984,X,1,G\n", Options{},

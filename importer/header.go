@@ -143,7 +143,12 @@ const sampledRows = 1000
 
 // hasFixedFields reports whether the format says which field is which, so that others are never guessed.
 func (f *File) hasFixedFields() bool {
-	return f.format.IsMARC() || f.format.Name == source.BibTeX || f.format.Name == source.RIS
+	return f.isMARC() || f.format.Name == source.BibTeX || f.format.Name == source.RIS
+}
+
+// isMARC reports whether the records are of MARC, also in JSON: then their other subfields have names like 300$c.
+func (f *File) isMARC() bool {
+	return f.format.IsMARC() || f.format.IsJSON() && slices.ContainsFunc(f.Header, marcTag.MatchString)
 }
 
 // choose finds the columns of the fields by their names, and if these do not suffice, also by the cells of the first rows.

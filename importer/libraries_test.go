@@ -128,6 +128,51 @@ func TestDamagedRecords(t *testing.T) {
 	}
 }
 
+// TestLibraryValues reads values as libraries write them, in the formats that have fixed fields.
+func TestLibraryValues(t *testing.T) {
+	t.Parallel()
+	defaults := map[string]string{"price": "0", "genre": "Unsorted", "category": "Books", "pages": "7", "published_at": "1900-01-01", "author": "Nobody"}
+	marc := func(lines ...string) string {
+		return "=LDR  00000nam a2200000 a 4500\n=245  10$aA\n" + strings.Join(lines, "\n") + "\n\n"
+	}
+	const coded = `=008  980101s1998\\\\xxu           000 0 eng d`
+	json := func(names ...string) string {
+		fields := `{"245": {"subfields": [{"a": "A"}]}}, {"300": {"subfields": [{"a": "v. ;"}, {"c": "23 cm"}]}}, {"655": {"subfields": [{"a": "Tales, Irish."}]}}`
+		for _, name := range names {
+			fields += `, {"700": {"subfields": [{"a": "` + name + `"}]}}`
+		}
+		return `{"leader": "00000nam a2200000 a 4500", "fields": [` + fields + "]}\n"
+	}
+	for text, want := range map[string]string{
+		marc(`=260  \\$c5758.`):                                                          `record 1: published_at "5758": The year 5758 is after next year.`,
+		marc(`=260  \\$c9999.`):                                                          `record 1: published_at "9999": The year 9999 is after next year.`,
+		marc(coded, `=260  \\$c5758.`):                                                   "A|Nobody|1998-01-01|7|0|Unsorted|Books|||en||",
+		marc(coded, `=264  \1$c[date of publication not identified]`):                    "A|Nobody|1998-01-01|7|0|Unsorted|Books|||en||",
+		marc(`=264  \1$c[date of publication not identified]`):                           "A|Nobody|1900-01-01|7|0|Unsorted|Books|||||",
+		marc(`=300  \\$aleaves ;$c20 cm`):                                                "A|Nobody|1900-01-01|7|0|Unsorted|Books|||||",
+		marc(`=300  \\$a96 lehekülge`):                                                   "A|Nobody|1900-01-01|96|0|Unsorted|Books|||||",
+		marc(`=020  \\$a0192553356:$cLeinen : EUR 9.50 (DE), EUR 9.80 (AT)`):             "A|Nobody|1900-01-01|7|9.50|Unsorted|Books|9780192553355||||",
+		strings.Replace(marc(""), "nam", "dam", 1):                                       "record 1: The record is marked as deleted (leader, position 5).",
+		json("Chong, Kyong-mo,", "Choe, Tal-gon.") + json():                              "A|Kyong-mo Chong, Tal-gon Choe|1900-01-01|7|0|Tales, Irish|Books|||||",
+		strings.Replace(json(), "nam", "dam", 1) + json():                                "row 1 (line 1): The record is marked as deleted (leader, position 5).",
+		"@book{a, title={A}, year={5758}}\n":                                             `row 1 (line 1): published_at "5758": The year 5758 is after next year.`,
+		"@book{a, title={A}, year={1984{\\noopsort{b}}}, pages={xi + 868}}\n":            "A|Nobody|1984-01-01|868|0|Unsorted|Books|||||",
+		"@book{a, title={A}, year={2001c}, month=may, pagetotal={[4], 96}}\n":            "A|Nobody|2001-05-01|96|0|Unsorted|Books|||||",
+		"TY  - BOOK\nTI  - A\nY1  - 2015/octubre\nSP  - pp. 12\nER  - \n":                "A|Nobody|2015-10-01|12|0|Unsorted|Books|||||",
+		"TY  - BOOK\nTI  - A\nPY  - 2015/Winter\nSP  - x, 96\nER  - \n":                  "A|Nobody|2015-01-01|96|0|Unsorted|Books|||||",
+		"Title,Author,ISBN,ISBN13\nA,Ann One,\"=\"\"\"\"\",\"=\"\"9780192553355\"\"\"\n": "A|Ann One|1900-01-01|7|0|Unsorted|Books|9780192553355||||",
+	} {
+		f, err := surveyOf(t, []byte(text), Options{Defaults: defaults, LastYear: 2027})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := shelf(t, f)[0]; got != want {
+			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
 // TestPublication: a column with this name is the publisher or the date, as its cells say.
 func TestPublication(t *testing.T) {
 	t.Parallel()

@@ -80,8 +80,8 @@ func dateQuestion(column string, s *value.DateSurvey, lastYear int, place func(i
 
 // decimalQuestion returns the question about the decimal separator of a column.
 func decimalQuestion(column string, s *value.AmountSurvey, place func(int) string) *Question {
-	thousands, _ := value.ParseAmount(s.Ambiguous, true)
-	decimals, _ := value.ParseAmount(s.Ambiguous, false)
+	thousands, _ := value.ParseAmount(s.Ambiguous, true, value.AnyCurrency)
+	decimals, _ := value.ParseAmount(s.Ambiguous, false, value.AnyCurrency)
 	return &Question{Option: "decimal",
 		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Ambiguous), place(s.Row)),
 		Answers: []Answer{

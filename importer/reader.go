@@ -201,6 +201,9 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 		if number, unit := value.SplitUnit(strings.TrimSpace(v.Written())); number != "" && p.Field == "pages" && f.readings["pages"].unit != unit {
 			message = fmt.Sprintf("%q is not known as a unit of pages, and not the unit of this column.", unit)
 		}
+		if unknown := value.UnknownCurrency(v.Written()); unknown != "" && p.Field == "price" && f.readings["price"].unit != unknown {
+			message = fmt.Sprintf("%q is not known as a currency, and not the currency of this column.", unknown)
+		}
 		row.Problems = append(row.Problems, Problem{Column: column, Value: v.Written(), Message: message, Mend: advice})
 	}
 }

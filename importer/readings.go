@@ -35,7 +35,7 @@ type reading struct {
 	hasDates bool // a cell is a date in some order
 	amounts  value.AmountSurvey
 	units    value.UnitSurvey
-	unit     string           // the unknown unit of the column's numbers of pages
+	unit     string           // the unknown unit of the column's numbers of pages, or its unknown currency
 	forms    map[string]*Form // by layout: cells that are not in the catalogue's notation
 }
 
@@ -132,6 +132,10 @@ func (r *reading) decide(column string, place func(int) string) (q *Question) {
 		r.unit = unit
 		r.note(seen.Text, "number with the unit "+unit, seen.Cells)
 	}
+	if currency, seen := r.amounts.Currency(); currency != "" {
+		r.unit = currency
+		r.note(seen.Text, "amount with the currency "+currency, seen.Cells)
+	}
 	return q
 }
 
@@ -155,7 +159,7 @@ func (r *reading) read(original string) (plain, layout string) {
 			return day.String(), layout
 		}
 	case model.KindCents:
-		if plain, ok := value.ParseAmount(text, r.comma); ok && plain != text {
+		if plain, ok := value.ParseAmount(text, r.comma, r.unit); ok && plain != text {
 			if r.comma {
 				return plain, "amount with a decimal comma"
 			}
@@ -169,7 +173,10 @@ func (r *reading) read(original string) (plain, layout string) {
 		if r.isOwn {
 			return original, ""
 		}
-		plain := original
+		plain := value.WithoutFormula(original)
+		if plain != original {
+			layout = "formula"
+		}
 		if list, ok := value.ParseList(text); ok {
 			plain, layout = list, "list"
 		}
@@ -208,8 +215,12 @@ func (r *reading) canonical(text string) (plain, layout string) {
 		return "", ""
 	}
 	plain, ok := r.syntax.Parse(text)
-	if !ok && r.syntax.Noun == "ISBN" {
+	switch {
+	case ok:
+	case r.syntax.Noun == "ISBN":
 		plain, ok = value.ParseISBN(text)
+	default:
+		plain, ok = r.syntax.Parse(value.Bare(text))
 	}
 	switch {
 	case ok && plain == text:

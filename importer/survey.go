@@ -62,7 +62,7 @@ type File struct {
 }
 
 // marcTag matches the name of a column with a subfield of MARC: 100$a.
-var marcTag = regexp.MustCompile(`^\d{3} ?[$_|]?[a-z]$`)
+var marcTag = regexp.MustCompile(`^\d{3} ?[$_|]?[a-z0-9]$`)
 
 // Limits of the search for JSON keys.
 const (
@@ -103,13 +103,14 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
+	f.readings[published].isOwn = isExport && !f.hasFixedFields()
 	for _, field := range []string{"name", author, "publisher"} {
 		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
 	}
 	for _, field := range []string{genre, category} {
 		f.readings[field].isOwn = isExport && !f.hasFixedFields()
-		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.format.IsMARC(), !isExport || f.hasFixedFields()
-		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.format.IsMARC() || f.format.Name == source.RIS
+		f.readings[field].isCard, f.readings[field].isTags = !isExport || f.isMARC(), !isExport || f.hasFixedFields()
+		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.isMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
 	if column := f.columnOf(author); column != author {

@@ -53,25 +53,40 @@ func (r marcRecords) Next() (Record, error) {
 		return Record{}, err
 	}
 	out := recordOf(record.Values())
-	if record.IsUNIMARC() {
-		out.Problem, out.Mend = "The record is UNIMARC, which is not read.", "Export the records as MARC 21."
-	}
+	out.refuse(record)
 	return out, nil
+}
+
+// refuse adds the problem of a record that is no book of MARC 21.
+func (r *Record) refuse(record marc.Record) {
+	switch {
+	case record.IsUNIMARC():
+		r.Problem, r.Mend = "The record is UNIMARC, which is not read.", "Export the records as MARC 21."
+	case record.IsDeleted():
+		r.Problem, r.Mend = "The record is marked as deleted (leader, position 5).", "Leave it out, or mark it as a new record (n)."
+	}
+}
+
+// formOf returns the form of values by key.
+func formOf(values map[string]string) model.Form {
+	form := make(model.Form, len(values))
+	for key, text := range values {
+		form[key] = model.Text(text)
+	}
+	return form
 }
 
 // recordOf returns the record of values by key.
 func recordOf(values map[string]string) Record {
 	text := []byte("{")
-	form := make(model.Form, len(values))
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		form[key] = model.Text(values[key])
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
 		text = model.AppendString(append(model.AppendString(text, key), ':'), values[key])
 	}
 	text = append(text, '}')
-	return Record{Cells: []string{string(text)}, Values: form, Size: len(text)}
+	return Record{Cells: []string{string(text)}, Values: formOf(values), Size: len(text)}
 }
 
 // citations reads the entries of BibTeX and RIS.

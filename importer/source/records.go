@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/marc"
 )
 
 // Record is a row of a file before its cells are read.
@@ -45,7 +46,9 @@ func (r *Record) ParseJSON(text []byte, noun string) {
 // flatten replaces lists and objects in the values by their texts. An object without one gives a value for each of its
 // names, like volumeInfo.title.
 func (r *Record) flatten(text []byte) {
-	if r.addMARC(text) {
+	if record, ok := marc.ParseJSON(text); ok {
+		r.Values = formOf(record.Values())
+		r.refuse(record)
 		return
 	}
 	for name, raw := range members(text) {
@@ -62,37 +65,6 @@ func (r *Record) flatten(text []byte) {
 			delete(r.Values, name)
 		}
 	}
-}
-
-// addMARC reports whether a text is a MARC record in JSON, and replaces its values by the subfields (MARC-in-JSON, as
-// yaz-marcdump writes it): {"fields": [{"245": {"subfields": [{"a": "Emma"}]}}]} has 245$a. Values of one name are joined by
-// semicolons.
-func (r *Record) addMARC(text []byte) (isMARC bool) {
-	var record struct {
-		Leader string
-		Fields []map[string]json.RawMessage
-	}
-	if json.Unmarshal(text, &record) != nil || record.Leader == "" {
-		return false
-	}
-	delete(r.Values, "leader")
-	delete(r.Values, "fields")
-	for _, field := range record.Fields {
-		for tag, raw := range field {
-			var data struct{ Subfields []map[string]string }
-			_ = json.Unmarshal(raw, &data) // control fields have none
-			for _, subfield := range data.Subfields {
-				for code, text := range subfield {
-					name := tag + "$" + code
-					if before := r.Values[name].Written(); before != "" {
-						text = before + "; " + text
-					}
-					r.Values[name] = model.Text(text)
-				}
-			}
-		}
-	}
-	return true
 }
 
 // flattenMembers adds the texts of an object's members.

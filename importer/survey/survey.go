@@ -240,7 +240,7 @@ func (p *Profile) Add(cell string, lastYear int) {
 		p.isCounting = p.isCounting && (p.whole == 1 || n == p.last+1)
 		p.numbers, p.last = append(p.numbers, n), n
 	}
-	if plain, ok := value.ParseAmount(cell, false); ok {
+	if plain, ok := value.ParseAmount(cell, false, value.AnyCurrency); ok {
 		p.amounts++
 		if money.MatchString(cell) || value.HasCurrency(cell) {
 			p.money++

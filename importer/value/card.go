@@ -1,7 +1,6 @@
 package value
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -11,7 +10,7 @@ import (
 // TrimCard returns a text without the punctuation at its end that catalogue cards have. isDotted is true if the texts of the
 // column end in a dot, as MARC has it: "Fiction.". isHeading is true for headings of MARC, which have no other sign there.
 func TrimCard(text string, isDotted, isHeading bool) string {
-	if dotted, ok := strings.CutSuffix(strings.TrimRight(text, " "), "."); ok && isDotted && !abbreviation.MatchString(dotted+".") {
+	if dotted := marc.TrimDot(text); isDotted && dotted != text {
 		return dotted
 	}
 	if isHeading {
@@ -19,9 +18,6 @@ func TrimCard(text string, isDotted, isHeading bool) string {
 	}
 	return marc.TrimPunctuation(text)
 }
-
-// abbreviation matches a text whose last dot belongs to its last word, and an ellipsis.
-var abbreviation = regexp.MustCompile(`(?i)(?:^|[ .,(])(?:\p{L}?|etc|usw|jr|sr|st|co|inc|ltd|bros|vol|vols|bd|nr|no|dr|mr|mrs|ms|al|ed|eds)\.$`)
 
 // CardSurvey finds out whether the texts of a column end in a dot.
 type CardSurvey struct{ cells, ended, dotted, longest int }

@@ -32,7 +32,10 @@ func IsCalibreNoDate(text string) bool {
 }
 
 // none matches what cataloguers and programs write instead of a date or a number.
-var none = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|nan|unknown|undated|[nsb]\. ?[adfr]\.|nd|o\. ?j\.)[\])]?$`)
+var none = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|nan|unknown|undated|[nsbб]\. ?[adfrг]\.|nd|o\. ?j\.|u\. ?å\.|` +
+	`no date|sans date|ohne jahr|sin fecha|sem data|senza data|bez (?:roku|daty|data)|без (?:года|даты)|` +
+	`[^\d]*(?:not identified|not known|not given|nicht (?:ermittelbar|ermittelt|bekannt)|non identifi[ée]e?|no identificad[ao]|` +
+	`não identificad[ao]|non identificat[ao]|tuntematon|ej identifierat|okänt))[\])]?$`)
 
 // IsNone reports whether a cell stands for no date or number. 1/0/1900 is a zero that Excel shows as a date.
 func IsNone(text string) bool {
@@ -50,7 +53,7 @@ func IsFuller(text, than string) bool {
 	if len(text) > maxValue || !year.MatchString(than) || !strings.Contains(text, strings.TrimSpace(than)) {
 		return false
 	}
-	text = Plain(strings.TrimSpace(text))
+	text = plainDate(text)
 	return isDate(text, dateParts(text), 9999)
 }
 
@@ -72,8 +75,29 @@ var dateWords = setOf(`
 	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
 `)
 
-// cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
-var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
+var (
+	// cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
+	cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ|` +
+		`between|zwischen|entre|tra|mellan|mellem|mellom)?[.\s]*(\d{4})[\])>?.,\s-]*` +
+		`(?:(?:(?:and|or|und|oder|et|ou|y|e|och|eller|og|lub|nebo|i|и|или)\s+)?[©c]?\d{4}[\])>?.\s-]*)?$`)
+	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997.
+	notedYear = regexp.MustCompile(`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|(\pL[^\d()\[\]]*?))` +
+		`(?:[\s,;:]+[\[(]?[c©]? ?\d{4}[\])]?)?\.?$`)
+	// wordYear matches a year after a word: reprint 1998.
+	wordYear = regexp.MustCompile(`^(\pL[\pL.]*),? (\d{4})$`)
+	// bracketedYear matches a year in brackets after something else: 5758 [1998], 1998 [i.e. 1999].
+	bracketedYear = regexp.MustCompile(`^(.*[^\s\[(])\s*[\[(](?:i\. ?e\. ?|= ?|c\.?|ca\. ?|© ?)?(\d{4})(?:\?|[^\d\])]{1,6}\d{2,4}\??)?[\])]\.?$`)
+	fourDigits    = regexp.MustCompile(`\d{4}`)
+	// letteredYear matches a year with the letter by which citations tell two books apart: 1984b. 1990s is a decade.
+	letteredYear = regexp.MustCompile(`\b(\d{4})[a-r]\b`)
+)
+
+// noteWords are words of editions and seasons beside a year.
+var noteWords = newWordSet(`
+	print* reprint* repr reimp* impr* imp rist* tirage* tir druk* dodr* dotisk* tisk nachdr* neudr* aufl* ausg* ed eds edn edit* ediz* edic* edic* izd* изд*
+	wyd* vyd* kiad* upplaga* uppl oppl* opl* painos* baski* bask* cet* cetakan* rev* copyright cop corr* augm* facs* 刷 版 перепеч* репр*
+	spring summer autumn fall winter fruhjahr* fruhling* sommer* herbst* printemps ete automne hiver primavera verano otono invierno estate autunno inverno
+`)
 
 // imprintYear matches a year behind a place or a publisher: Kyiv, 2019.
 var imprintYear = regexp.MustCompile(`^[^\d]*\pL[.\])]?\s*[,:;]\s*[\[(©c]{0,2}(\d{4})[\])]?\.?$`)
@@ -172,8 +196,59 @@ func ParseDate(text, order string, lastYear int) (day model.Date, layout string,
 	if len(text) > maxValue {
 		return model.Date{}, "", false
 	}
-	text = Plain(text)
+	text = plainDate(text)
 	return dateOf(text, dateParts(text), order, lastYear)
+}
+
+// plainDate returns a text as Plain does, and without the letter of a year.
+func plainDate(text string) string { return letteredYear.ReplaceAllString(Plain(text), "$1") }
+
+// yearOf returns the year of a text that is no date, and "" if it has none: that of the common calendar, and the first one.
+func yearOf(text string, lastYear int) string {
+	if !fourDigits.MatchString(text) {
+		return ""
+	}
+	for _, form := range []*regexp.Regexp{cataloguedYear, imprintYear} {
+		if found := form.FindStringSubmatch(text); found != nil {
+			return found[1]
+		}
+	}
+	if found := wordYear.FindStringSubmatch(text); found != nil && isNote(found[1]) {
+		return found[2]
+	}
+	if found := bracketedYear.FindStringSubmatch(text); found != nil {
+		before, common := fourDigits.FindString(found[1]), found[2]
+		if before == "" || before > strconv.Itoa(lastYear) || isOtherEra(before, common) {
+			return common
+		}
+		return yearOf(found[1], lastYear)
+	}
+	if found := notedYear.FindStringSubmatch(text); found != nil && (isNote(found[2]+found[3]) || found[2] != "" && isRemark(found[2])) {
+		return found[1]
+	}
+	return ""
+}
+
+// isNote reports whether a text has a word of noteWords.
+func isNote(text string) bool { return slices.ContainsFunc(wordsOf(text), noteWords.has) }
+
+// isRemark reports whether a text in brackets says nothing about the date: it has no number and no month.
+func isRemark(text string) bool {
+	return !strings.ContainsAny(text, "0123456789") && !slices.ContainsFunc(wordsOf(text), func(word string) bool { return monthNamed(word) > 0 })
+}
+
+// wordsOf returns the folded words of a text.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(collate.Fold(text), func(r rune) bool { return !isLetter(r) })
+}
+
+// isOtherEra reports whether a year of another calendar is a year of the common one: of the Hebrew, Buddhist, Indian or
+// Persian calendar by their distance, or of the Islamic one, whose years are shorter.
+func isOtherEra(year, common string) bool {
+	y, _ := strconv.Atoi(year)
+	c, _ := strconv.Atoi(common)
+	islamic := y*97/100 + 622
+	return slices.Contains([]int{-3761, -3760, -544, -543, 78, 79, 621, 622}, c-y) || c >= islamic-1 && c <= islamic+1
 }
 
 // dateOf is ParseDate for the parts of a plain text.
@@ -216,14 +291,7 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 	case is(short, short, number) && order == DatesDMY:
 		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
 	default:
-		found := cataloguedYear.FindStringSubmatch(text)
-		if found == nil {
-			found = imprintYear.FindStringSubmatch(text)
-		}
-		if found == nil {
-			return model.Date{}, "", false
-		}
-		year.text, layout = found[1], "year"
+		year.text, layout = yearOf(text, lastYear), "year"
 		year.number, _ = strconv.Atoi(year.text)
 	}
 	switch len(year.text) {
@@ -322,7 +390,7 @@ func (s *DateSurvey) Add(row int, text string, lastYear int) {
 	if len(text) > maxValue {
 		return
 	}
-	text = Plain(text)
+	text = plainDate(text)
 	s.croatian = s.croatian || croatian.MatchString(text)
 	parts := dateParts(text)
 	if day, _, ok := dateOf(text, parts, DatesDMY, lastYear); ok {

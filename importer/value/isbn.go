@@ -3,7 +3,9 @@ package value
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
+	"library-catalogue/graph/model/collate"
 	"library-catalogue/graph/model/isbn"
 )
 
@@ -13,18 +15,22 @@ var rounded = regexp.MustCompile(`^9[.,]7[89]\d*[eE]\+?12$`)
 // IsRounded reports whether a cell is an ISBN that a spreadsheet has rounded, so that its digits are lost.
 func IsRounded(cell string) bool { return rounded.MatchString(strings.TrimSpace(cell)) }
 
+// asNumber matches an ISBN that a program has stored as a number: 9780439023481.0.
+var asNumber = regexp.MustCompile(`^\s*(\d{13}|\d{10})[.,]0+\s*$`)
+
 // maxISBNs is the maximum length in bytes of a cell with ISBNs.
 const maxISBNs = 300
 
 // ParseISBN returns the first ISBN in a cell, as 13 digits: also among brackets, qualifiers and others, as in ="0439023483",
-// 9780439023481 (pbk.) : $8.99.
+// 9780439023481 (pbk.) : $8.99, and 0439023483: with an invisible character before it.
 func ParseISBN(cell string) (digits string, ok bool) {
 	if digits, ok := isbn.Parse(cell); ok || len(cell) < 10 || len(cell) > maxISBNs {
 		return digits, ok
 	}
-	parts := strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(`;,|/()[]{}"'=`, r) })
+	cell = asNumber.ReplaceAllString(collate.Visible(cell), "$1")
+	parts := strings.FieldsFunc(cell, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Pd) && r != ' ' })
 	for _, part := range append(parts, strings.Fields(cell)...) {
-		if digits, ok := isbn.Parse(part); ok {
+		if digits, ok := isbn.Parse(Bare(part)); ok {
 			return digits, true
 		}
 	}

@@ -20,8 +20,8 @@ func Read(kind model.Kind, text string, lastYear int) (plain, problem string) {
 		dmy, _, isDMY := ParseDate(text, DatesDMY, lastYear)
 		return only(text, mdy.String(), isMDY, dmy.String(), isDMY, "a year or a day, like 1969 or 1969-01-31")
 	case model.KindCents:
-		decimals, isDecimals := ParseAmount(text, false)
-		thousands, isThousands := ParseAmount(text, true)
+		decimals, isDecimals := ParseAmount(text, false, "")
+		thousands, isThousands := ParseAmount(text, true, "")
 		return only(text, stored(thousands), isThousands, stored(decimals), isDecimals, "an amount, like 15.71")
 	case model.KindInt:
 		pages, ok := ParsePages(text, "")

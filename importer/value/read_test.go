@@ -45,6 +45,8 @@ func TestRead(t *testing.T) {
 		{model.KindCents, "1.250", "“1.250” can be read in two ways. Write 1250.00 or 1.25."},
 		{model.KindCents, "1,250 €", "“1,250 €” can be read in two ways. Write 1.25 or 1250.00."},
 		{model.KindCents, "free", "Write an amount, like 15.71."},
+		{model.KindCents, "12o", "Write an amount, like 15.71."},
+		{model.KindCents, "8,9o", "Write an amount, like 15.71."},
 		{model.KindInt, "12o", "Write a whole number, like 304."},
 	} {
 		if plain, problem := Read(test.kind, test.text, 2027); plain != "" || problem != test.problem {

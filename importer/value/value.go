@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"library-catalogue/graph/model/collate"
 )
 
 // Maximum bytes of a cell that may be a number or a date, and of one that may be a list. Longer ones would take seconds.
@@ -19,12 +21,32 @@ const (
 // formulaError matches a cell whose formula failed.
 var formulaError = regexp.MustCompile(`^#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|SPILL!|CALC!)$`)
 
-// IsError reports whether a cell is the error of a formula. It has no value.
-func IsError(text string) bool { return formulaError.MatchString(text) }
+// IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, an empty formula (=""), or
+// characters that cannot be seen.
+func IsEmpty(text string) bool {
+	return formulaError.MatchString(text) || WithoutFormula(strings.TrimSpace(collate.Visible(text))) == ""
+}
 
-// Plain returns a text with digits of ASCII, characters of normal width, and spaces without their width:
-// "１９９８" and "١٩٩٨" become "1998".
+// WithoutFormula returns the text that a formula stands for: 0439023483 of ="0439023483", which keeps a spreadsheet from
+// reading a number.
+func WithoutFormula(text string) string {
+	if inner, ok := strings.CutPrefix(text, `="`); ok && strings.HasSuffix(inner, `"`) {
+		return strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
+	}
+	return text
+}
+
+// Bare returns a text without a formula, and without punctuation and invisible characters around it.
+func Bare(text string) string {
+	return strings.TrimFunc(collate.Visible(WithoutFormula(text)), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	})
+}
+
+// Plain returns a text without a formula and invisible characters, with digits of ASCII, characters of normal width, and
+// spaces without their width: "１９９８" and "١٩٩٨" become "1998".
 func Plain(text string) string {
+	text = WithoutFormula(text)
 	isPlain := true
 	for i := range len(text) {
 		isPlain = isPlain && text[i] < utf8.RuneSelf
@@ -46,7 +68,7 @@ func Plain(text string) string {
 			return ','
 		}
 		return r
-	}, norm.NFKC.String(text))
+	}, strings.TrimSpace(norm.NFKC.String(collate.Visible(text))))
 }
 
 // digit returns the value of a decimal digit of any script. The digits of a script are in order, and each range of the

@@ -12,40 +12,72 @@ func TestAmounts(t *testing.T) {
 	t.Parallel()
 	const bad = "not read"
 	for text, want := range map[string]struct{ point, comma string }{
-		"12.5":         {"12.5", "12.5"},
-		"12,5":         {"12.5", "12.5"},
-		"1.299":        {"1.299", "1299"},
-		"1,299":        {"1299", "1.299"},
-		"1,299.00":     {"1299.00", "1299.00"},
-		"1.299,00":     {"1299.00", "1299.00"},
-		"1'299.50":     {"1299.50", "1299.50"},
-		"1 299,50 €":   {"1299.50", "1299.50"},
-		"1,299,000":    {"1299000", "1299000"},
-		"$ 9.99":       {"9.99", "9.99"},
-		"US$9.99":      {"9.99", "9.99"},
-		"9.99 USD":     {"9.99", "9.99"},
-		"12,-":         {"12", "12"},
-		"kr 199,-":     {"199", "199"},
-		"Rs. 250/-":    {"250", "250"},
-		"₹1,25,000.00": {"125000.00", "125000.00"},
-		"1,25,000":     {"125000", "125000"},
-		"Rp 1.250.000": {"1250000", "1250000"},
-		"２２.００元":       {"22.00", "22.00"},
-		"١٢٫٥٠ ر.س":    {"12.50", "12.50"},
-		"kr. 99":       {"99", "99"},
-		"99 kr.":       {"99", "99"},
-		"12000 so'm":   {"12000", "12000"},
-		"1e2":          {"1e2", "1e2"},
-		"12,34,5":      {bad, bad},
-		"1,2345.00":    {bad, bad},
-		"Free":         {bad, bad},
-		"about 12":     {bad, bad},
-		"9.7813E+12 x": {bad, bad},
-		"$":            {bad, bad},
-		"":             {bad, bad},
+		"12.5":                                {"12.5", "12.5"},
+		"12,5":                                {"12.5", "12.5"},
+		"1.299":                               {"1.299", "1299"},
+		"1,299":                               {"1299", "1.299"},
+		"1,299.00":                            {"1299.00", "1299.00"},
+		"1.299,00":                            {"1299.00", "1299.00"},
+		"1'299.50":                            {"1299.50", "1299.50"},
+		"1 299,50 €":                          {"1299.50", "1299.50"},
+		"1,299,000":                           {"1299000", "1299000"},
+		"$ 9.99":                              {"9.99", "9.99"},
+		"US$9.99":                             {"9.99", "9.99"},
+		"9.99 USD":                            {"9.99", "9.99"},
+		"12,-":                                {"12", "12"},
+		"kr 199,-":                            {"199", "199"},
+		"Rs. 250/-":                           {"250", "250"},
+		"₹1,25,000.00":                        {"125000.00", "125000.00"},
+		"1,25,000":                            {"125000", "125000"},
+		"Rp 1.250.000":                        {"1250000", "1250000"},
+		"２２.００元":                              {"22.00", "22.00"},
+		"١٢٫٥٠ ر.س":                           {"12.50", "12.50"},
+		"kr. 99":                              {"99", "99"},
+		"99 kr.":                              {"99", "99"},
+		"12000 so'm":                          {"12000", "12000"},
+		"1e2":                                 {"1e2", "1e2"},
+		"DM 29,80":                            {"29.80", "29.80"},
+		"öS 233,00":                           {"233.00", "233.00"},
+		"S 233":                               {"233", "233"},
+		"9,90FF":                              {"9.90", "9.90"},
+		"12 SFr.":                             {"12", "12"},
+		"35 zł":                               {"35", "35"},
+		"1200円":                               {"1200", "1200"},
+		"500 р.":                              {"500", "500"},
+		"US$ 12 USD":                          {"12", "12"},
+		"NT$300":                              {"300", "300"},
+		"12 ATS":                              {"12", "12"},
+		"$7.95 (U.S.)":                        {"7.95", "7.95"},
+		"12 Euro 50":                          {bad, bad},
+		"12 ABC":                              {bad, bad}, // no currency
+		"12 ats":                              {bad, bad}, // codes are in capitals
+		"XXX 12":                              {bad, bad}, // the code of no currency
+		"12o":                                 {bad, bad},
+		"8,9o":                                {bad, bad},
+		"l2.50":                               {bad, bad},
+		"S12":                                 {bad, bad}, // 512
+		"€12,5o":                              {bad, bad},
+		"50¢":                                 {bad, bad},
+		"99p":                                 {bad, bad},
+		"24 (23.50)":                          {bad, bad},
+		"24.50, 25.00":                        {bad, bad},
+		"Broschur : EUR 29.95":                {"29.95", "29.95"},
+		"(kart.) : Pp. : 12.50":               {"12.50", "12.50"},
+		"EUR 24.00 (DE), EUR 24.70 (AT 2)":    {"24.00", "24.00"},
+		"Lw. : DM 29.80, sfr 29.80, S 233.00": {"29.80", "29.80"},
+		"£12.99 (hbk) : £6.99 (pbk)":          {"12.99", "12.99"},
+		"\u200e12.50":                         {"12.50", "12.50"},
+		`="12.50"`:                            {"12.50", "12.50"},
+		"12,34,5":                             {bad, bad},
+		"1,2345.00":                           {bad, bad},
+		"Free":                                {bad, bad},
+		"about 12":                            {bad, bad},
+		"9.7813E+12 x":                        {bad, bad},
+		"$":                                   {bad, bad},
+		"":                                    {bad, bad},
 	} {
 		for comma, want := range map[bool]string{false: want.point, true: want.comma} {
-			got, ok := ParseAmount(text, comma)
+			got, ok := ParseAmount(text, comma, "")
 			if !ok {
 				got = bad
 			}
@@ -92,9 +124,78 @@ func TestPages(t *testing.T) {
 		"12-304 p.": "", "12-304": "", "1 vol. (120-304 p.)": "", "5/120": "", "12x304": "",
 		"352页": "352", "352ページ": "352", "共352頁": "352", "352쪽": "352", "٣٥٢ صفحة": "352", "352 หน้า": "352", "３５２": "352", "3巻": "", "352 עמ": "352",
 		"2 τόμοι": "", "12 εκ.": "", "350 руб.": "", "18 см": "", "2 т.": "", "304 σελ.": "304", "304 сторінки": "304", "304 bogs": "",
+		"320 sivua :": "320", "xxiii, 320 sivua ; 21 cm": "320", "320 lk": "320", "320 lpp.": "320", "320 σ.": "320", "320 tr.": "320", "320 halaman": "320",
+		"iv, 320 leaves :": "320", "iv, 85 l.": "85", "[1] l., 304 p.": "304", "85l": "", "120 Bl.": "120", "120 stranica": "120", "120 hojas": "120", "304 o.": "",
+		"xi + 868": "868", "xii, 352": "352", "XII+352+[4]": "352", "304+16": "304", "[304]": "304", "[4], 304": "304", "12, 352": "", "xii": "", "xii, 12-30": "",
+		"p. 352": "352", "pp. 12": "12", "S. 1.120": "1120", "Pages: 352": "352", "p. 12-34": "", "v. 3": "", "3 v. (xx, 1200 p.)": "", "\u200b352": "352", `="352"`: "352",
 		"3.5": "", "many": "", "9.78E+12": "", "p": "", "1,2": "", "": "",
 	} {
 		if got, ok := ParsePages(text, ""); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+}
+
+// TestUncounted: an extent without a number of pages is no value. Another number is a value, which may be wrong.
+func TestUncounted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"p. cm.": true, "pages cm": true, "pages ; 23 cm": true, "v. :": true, "volumes ;": true, "1 volume (unpaged)": true, "1 v. (various pagings) ; 28 cm": true,
+		"unpaged": true, "[unpaged]": true, "o. Pag.": true, "1 online resource": true, "1 Band": true, "sivua": true,
+		"2 vol.": false, "1 p.": false, "320 p.": false, "many": false, "23 cm": false, "1 volume (304)": false, "xii p.": false, "": false, ".": false,
+	} {
+		if got := IsUncounted(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// TestCurrency finds the unknown currency of a column. One letter is a misspelt digit, also in each cell.
+func TestCurrency(t *testing.T) {
+	t.Parallel()
+	for want, columns := range map[string][][]string{
+		"qz": {{"Qz 12.50", "13 qz"}, {"Qz 1", "Qz 2", "Qz 3", "Qz 4", "5"}},
+		"":   {{"Qz 12.50"}, {"Qz 1", "Qz 2", "3"}, {"12o", "8,9o", "7o"}, {"12 €", "13 €"}, {"Qz", "Qz"}},
+	} {
+		for _, cells := range columns {
+			var s AmountSurvey
+			for _, cell := range cells {
+				s.Add(1, cell)
+			}
+			currency, _ := s.Currency()
+			if currency != want {
+				t.Errorf("%q: %q, not %q", cells, currency, want)
+			}
+			if number, ok := ParseAmount("Qz 7.50", false, currency); ok != (currency == "qz") || ok && number != "7.50" {
+				t.Errorf("%q: Qz 7.50 is %q", cells, number)
+			}
+		}
+	}
+}
+
+// TestCells: formulas, and characters that cannot be seen, are no part of a value.
+func TestCells(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`=""`: true, "\u200e": true, "#REF!": true, "": true, `=" "`: false, "0": false, `="0"`: false, "=": false} {
+		if got := IsEmpty(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	for text, want := range map[string]string{`="1984"`: "1984", `="a ""b"""`: `a "b"`, `="`: `="`, "=1+1": "=1+1"} {
+		if got := WithoutFormula(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{"eng.": "eng", "(de) ;": "de", `="fr"`: "fr", "\u200fעברית": "עברית", "हिन्दी": "हिन्दी", "..": ""} {
+		if got := Bare(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"0192553356:": "9780192553355", "\u200e9780192553355": "9780192553355", "978\u200b0192553355 (pbk.)": "9780192553355", "9780192553355.0": "9780192553355",
+		"0192553356,00": "9780192553355", `="0192553356"`: "9780192553355", "ISBN13:9780192553355;": "9780192553355", `=""`: "", "9780192553350:": "",
+	} {
+		if got, ok := ParseISBN(text); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
 	}
@@ -133,13 +234,22 @@ func TestDates(t *testing.T) {
 		"Monday, May 31, 2010": "2010-05-31", "Mon May 31 2010 00:00:00 GMT+0200 (CEST)": "2010-05-31", "lundi 31 mai 2010": "2010-05-31",
 		"mar. 31 mars 2010": "2010-03-31", "Di, 31.05.2010": "2010-05-31", "понедельник, 31 мая 2010": "2010-05-31", "Mon 2010": "", "١٩٩٨": "1998-01-01",
 		"२०१०": "2010-01-01", "31 Smarch 2010": "", "0000-05-01": "",
+		"31/12/27": "2027-12-31", "1/1/28": "1928-01-01", // the hundred years up to the last one
+		"2011 (reimpr.)": "2011-01-01", "1998 printing, c1997.": "1998-01-01", "1999 (2. Aufl.)": "1999-01-01", "c1998 (pbk)": "1998-01-01", "reprint 1998": "1998-01-01",
+		"Spring 2015": "2015-01-01", "2015/spring": "2015-01-01", "2011 (May)": "", "2011 foo": "", "2010 Smarch 31": "", "2011 (12)": "",
+		"1998 [i.e. 1999]": "1998-01-01", "Heisei 10 [1998]": "1998-01-01", "昭和55 (1980)": "1980-01-01", "民國87 [1998]": "1998-01-01", "MCMXCVIII [1998]": "1998-01-01",
+		"5758 [1998]": "1998-01-01", "5758. [1998]": "1998-01-01", "2541 [1998]": "1998-01-01", "1377 [1998 or 1999]": "1998-01-01", "1420 [1999 or 2000]": "1999-01-01", "1890 [1998]": "1890-01-01",
+		"[199-?] [1990]": "1990-01-01", "31 Smarch 2010 [2011]": "", "[199-?]": "", "平成10": "", "1990s": "", "12345 [1998]": "",
+		"[between 1990 and 1998?]": "1990-01-01", "[1998 or 1999]": "1998-01-01", "1984b": "1984-01-01", "May 1984c": "1984-05-01", "\u200e2001-05-31": "2001-05-31",
 	} {
 		day, _, ok := ParseDate(text, DatesDMY, 2027)
 		if got := day.String(); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %s, %v, not %q", text, got, ok, want)
 		}
 	}
-	for text, want := range map[string]bool{"0000-00-00 00:00:00": true, "1/0/1900": true, "1/0/1900 0:00": true, "n.d.": true, "1900-01-01": false, "0": true} {
+	for text, want := range map[string]bool{"0000-00-00 00:00:00": true, "1/0/1900": true, "1/0/1900 0:00": true, "n.d.": true, "1900-01-01": false, "0": true,
+		"[date of publication not identified]": true, "[publication date not identified]": true, "Erscheinungsjahr nicht ermittelbar": true, "sin fecha": true, "б. г.": true,
+		"not identified, 1998": false, "soon": false} {
 		if got := IsNoDate(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
@@ -160,7 +270,7 @@ func FuzzCells(f *testing.F) {
 		var dates DateSurvey
 		dates.Add(1, text, 2027)
 		for _, comma := range []bool{false, true} {
-			if plain, ok := ParseAmount(text, comma); ok {
+			if plain, ok := ParseAmount(text, comma, ""); ok {
 				if _, ok := model.ParseCents(plain); !ok {
 					t.Errorf("%q: %q is no amount", text, plain)
 				}
@@ -179,7 +289,7 @@ func TestLongCells(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("1 ", 1<<19), strings.Repeat("mon ", 1<<18), strings.Repeat("i, ", 1<<10) + "304 p.", strings.Repeat("1", 1<<11), "kr " + strings.Repeat("1", 1<<11), strings.Repeat("mon ", 1<<9) + "May 31, 2010", "['" + strings.Repeat("a','", 1<<18) + "a']"} {
 		_, isPages := ParsePages(text, "")
-		_, isAmount := ParseAmount(text, true)
+		_, isAmount := ParseAmount(text, true, "")
 		_, _, isDate := ParseDate(text, DatesDMY, 2027)
 		_, isList := ParseList(text)
 		if isPages || isAmount || isDate || isList {

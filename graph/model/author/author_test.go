@@ -303,6 +303,9 @@ func TestColumn(t *testing.T) {
 		{[]string{"", ","}, false},
 		{[]string{"Пушкин, Александр Сергеевич", "Толстой, Лев Николаевич", "Чехов, Антон Павлович"}, true},
 		{[]string{"محفوظ، نجيب"}, true},
+		// Two names that may be two persons each do not show it, and three do.
+		{[]string{"Warner, Charles Dudley", "Clemens, Samuel Langhorne"}, false},
+		{[]string{"Warner, Charles Dudley", "Clemens, Samuel Langhorne", "Alcott, Louisa May"}, true},
 		// 7 of 10, and 6 of 10
 		{append(slices.Repeat([]string{"Smith, John"}, 7), slices.Repeat([]string{"Ann One, Bob Two"}, 3)...), true},
 		{append(slices.Repeat([]string{"Smith, John"}, 6), slices.Repeat([]string{"Ann One, Bob Two"}, 4)...), false},

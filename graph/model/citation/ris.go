@@ -120,7 +120,7 @@ func (e Entry) ended(fields map[string][][]byte) Entry {
 	for _, tag := range []string{"PY", "Y1", "DA"} { // from the year to the day
 		if date := risDate(joined(tag)); date != "" {
 			used[tag] = true
-			if text := e.Values["published_at"]; len(date) > len(text) {
+			if text := e.Values["published_at"]; text == "" || strings.Count(date, "-") > strings.Count(text, "-") {
 				set("published_at", date)
 			}
 		}
@@ -140,20 +140,17 @@ func (e Entry) ended(fields map[string][][]byte) Entry {
 	return e
 }
 
-// risDate returns a date of RIS, YYYY/MM/DD/other, as YYYY-MM-DD, YYYY-MM or YYYY. Other texts stay.
+// risDate returns a date of RIS, YYYY/MM/DD/other, as YYYY-MM-DD, YYYY-MM or YYYY. A month may have a name. Other texts stay.
 func risDate(text string) string {
 	parts := strings.SplitN(text, "/", 4)
-	date := ""
-	for _, part := range parts[:min(len(parts), 3)] {
-		if !digits.MatchString(part) {
-			break
-		}
-		date += "-" + part
-	}
-	if date == "" {
+	if !digits.MatchString(parts[0]) {
 		return text
 	}
-	return date[1:]
+	parts = parts[:min(len(parts), 3)]
+	if end := slices.IndexFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" }); end > 0 {
+		parts = parts[:end]
+	}
+	return strings.Join(parts, "-")
 }
 
 // risNames returns the author of names: "Family, Given, Suffix".

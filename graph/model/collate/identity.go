@@ -31,13 +31,18 @@ func foldCase(s string) string {
 		s = norm.NFKC.String(strings.ReplaceAll(decomposed, "\u0345", ""))
 	}
 	s = cases.Fold().String(s)
-	s = strings.Map(func(r rune) rune {
+	s = Visible(s)
+	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
+}
+
+// Visible returns s without characters that are ignored by default, such as marks of direction.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
 		if IsIgnorable(r) {
 			return -1
 		}
 		return r
 	}, s)
-	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
 }
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -18,7 +18,7 @@ const MaxLength = 35
 // Parse returns a language as a tag of BCP 47. The text is a tag, a code of ISO 639 with two or three letters, or a name
 // in any language: "en", "eng", "English", "Englisch"; "Deutsch" is "de".
 func Parse(text string) (tag string, ok bool) {
-	if len(text) <= MaxLength {
+	if text = collate.Visible(text); len(text) <= MaxLength {
 		parsed, err := language.Parse(text)
 		if tag := parsed.String(); err == nil && parsed != language.Und && len(tag) <= MaxLength {
 			return tag, true

@@ -98,9 +98,6 @@ func parse(data []byte) (r Record, err error) {
 	if strings.ContainsFunc(r.Leader, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return r, damaged("the leader has characters other than ASCII")
 	}
-	if n := number(data[:5]); n != len(data) {
-		return r, damaged("the record has %d bytes, and its leader says %.5s", len(data), r.Leader)
-	}
 	base := number(data[12:17])
 	if base <= leaderBytes || base > len(data)-1 || data[base-1] != endOfField || (base-1-leaderBytes)%directoryEntry != 0 {
 		return r, damaged("the directory does not end at byte %.5s, as the leader says", data[12:17])
@@ -156,7 +153,7 @@ func (r *Record) add(tag string, data []byte, decode func([]byte) (string, error
 		if err != nil {
 			return damaged("field %s $%c: %v", tag, part[0], err)
 		}
-		f.Subfields = append(f.Subfields, Subfield{part[0], text})
+		f.Subfields = append(f.Subfields, subfield(part[0], text))
 	}
 	r.Data = append(r.Data, f)
 	return nil

@@ -16,6 +16,14 @@ var bibliographic = map[string]string{
 	"ell": "gre", "isl": "ice", "mkd": "mac", "mri": "mao", "msa": "may", "fas": "per", "ron": "rum", "slk": "slo", "bod": "tib", "cym": "wel",
 }
 
+// replacedCodes are codes that MARC had until it took those of ISO 639-2 (MARC Code List for Languages, discontinued codes).
+// Some are codes of other languages in ISO 639-3.
+var replacedCodes = map[string]string{
+	"cam": "khm", "esp": "epo", "eth": "gez", "far": "fao", "fri": "fry", "gae": "gla", "gag": "glg", "gal": "orm", "gua": "grn", "int": "ina",
+	"iri": "gle", "kus": "kos", "lan": "oci", "lap": "smi", "max": "glv", "mla": "mlg", "mol": "rum", "sao": "smo", "scc": "srp", "scr": "hrv",
+	"sho": "sna", "snh": "sin", "sso": "sot", "swz": "ssw", "tag": "tgl", "taj": "tgk", "tar": "tat", "tru": "chk", "tsw": "tsn",
+}
+
 // longCodes are the codes in MARC of languages without a code of two letters (MARC Code List for Languages).
 var longCodes = strings.Fields(`
 	ace ach ada ady afa afh ain akk ale alg alt ang anp apa arc arn arp art arw ast ath aus awa bad bai bal ban

@@ -172,7 +172,7 @@ func (r *Record) end(open []xml.StartElement, text string) {
 		r.Control = append(r.Control, ControlField{attribute(e, "tag"), text})
 	case "subfield":
 		last := &r.Data[len(r.Data)-1]
-		last.Subfields = append(last.Subfields, Subfield{attribute(e, "code")[0], text})
+		last.Subfields = append(last.Subfields, subfield(attribute(e, "code")[0], text))
 	}
 }
 

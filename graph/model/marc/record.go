@@ -25,6 +25,8 @@
 // says that its scheme is the library's own. 852 $j is for numbers that say only the place, and is read.
 package marc
 
+import "strings"
+
 // Record is a bibliographic record of MARC 21. Its texts are UTF-8.
 type Record struct {
 	Leader  string // 24 bytes of ASCII
@@ -50,6 +52,12 @@ type Subfield struct {
 	Code byte // of ASCII
 	Text string
 }
+
+// nonSorting are the signs around the words at the start of a text that do not count in its order (ISO 6630).
+var nonSorting = strings.NewReplacer("\u0088", "", "\u0089", "", "\u0098", "", "\u009C", "")
+
+// subfield returns a subfield of a file.
+func subfield(code byte, text string) Subfield { return Subfield{code, nonSorting.Replace(text)} }
 
 // field returns a field of subfields, given as codes and texts. Subfields without a text are left out.
 func field(tag, indicators string, codesAndTexts ...string) DataField {

@@ -100,7 +100,7 @@ func (r *Record) addLine(line string) error {
 			if part[0] <= ' ' || part[0] > '~' {
 				return damaged("field %s has the code %q of a subfield", tag, part[:1])
 			}
-			f.Subfields = append(f.Subfields, Subfield{part[0], withoutMnemonics(part[1:])})
+			f.Subfields = append(f.Subfields, subfield(part[0], withoutMnemonics(part[1:])))
 		}
 		r.Data = append(r.Data, f)
 	}

@@ -34,6 +34,9 @@ func (r Record) Values() map[string]string {
 	return v.all
 }
 
+// IsDeleted reports whether a record says that its book is no longer there.
+func (r Record) IsDeleted() bool { return len(r.Leader) > 5 && r.Leader[5] == 'd' }
+
 // IsUNIMARC reports whether a record is of UNIMARC, whose fields have other meanings: it has a title in 200, and not in 245.
 func (r Record) IsUNIMARC() bool {
 	has := func(tag string) bool {
@@ -127,17 +130,25 @@ func (v *values) title() string {
 				continue
 			}
 			v.used[s] = true
-			if last := len(parts) - 1; last >= 0 && s.Code == 'b' {
-				before := TrimPunctuation(parts[last])
-				if strings.HasSuffix(parts[last], ":") || before == parts[last] {
-					parts[last] = before + ":"
-				}
+			if last := len(parts) - 1; last >= 0 && s.Code == 'b' && !titleEnd.MatchString(parts[last]) {
+				parts[last] = cmp.Or(strings.TrimRight(parts[last], " :;,/"), parts[last]) + ":"
 			}
 			parts = append(parts, text)
 		}
 	}
-	return TrimPunctuation(strings.Join(parts, " "))
+	title := TrimPunctuation(article.ReplaceAllString(strings.Join(parts, " "), "$1$2"))
+	if len(fields) > 0 && fields[0].text('c') == "" { // the dot ends the field
+		title = TrimDot(title)
+	}
+	return title
 }
+
+var (
+	// titleEnd matches the end of a title that another one follows: in another language, or by the same author.
+	titleEnd = regexp.MustCompile(` [=;]$`)
+	// article matches the first word of a title in the signs by which programs say that it does not count: <<Das>>, ¬Das¬.
+	article = regexp.MustCompile(`^(?:<<([^<>]{1,20})>>|¬([^¬]{1,20})¬)`)
+)
 
 // author returns the names of the authors. It returns the statement of responsibility if it has the same persons, because
 // our own records have the author there as it is stored, or if there are no names.
@@ -153,21 +164,28 @@ func (v *values) author() string {
 	slices.SortStableFunc(heads, func(a, b DataField) int { return int(a.Tag[0]) - int(b.Tag[0]) }) // the main one first
 	var texts []string
 	for _, f := range heads {
-		codes := "abc"
-		if f.Tag[1:] == "00" && f.Indicators[0] == '0' {
-			codes = "ab" // Elizabeth II, without Queen of Great Britain
-		}
-		texts = append(texts, strings.Join(v.take(f, codes), " "))
+		texts = append(texts, strings.Join(v.take(f, nameCodes(f)), " "))
 	}
 	if all := strings.Join(texts, "; "); len(all) > maxAuthor {
 		return all
 	}
 	var persons []author.Person
+	born := map[string]string{} // years of birth by identity
 	for i, text := range texts {
-		if heads[i].Tag[1:] == "00" {
-			persons = append(persons, author.Parse(author.ReadMARC(text))...)
-		} else if text != "" {
-			persons = append(persons, author.Person{Literal: TrimPunctuation(text), Institution: true})
+		isPerson := heads[i].Tag[1:] == "00"
+		if isPerson {
+			text = author.ReadMARC(text)
+		} else {
+			text = TrimDot(TrimPunctuation(text))
+		}
+		key, birth := author.Identity(text), firstYear.FindString(heads[i].text('d'))
+		before, isKnown := born[key]
+		switch born[key] = cmp.Or(before, birth); {
+		case text == "", isKnown && (before == "" || birth == "" || before == birth): // also in 100
+		case isPerson:
+			persons = append(persons, author.Parse(text)...)
+		default:
+			persons = append(persons, author.Person{Literal: text, Institution: true})
 		}
 	}
 	joined := ""
@@ -185,12 +203,32 @@ func (v *values) author() string {
 		for _, text := range texts {
 			if text != "" && (text == joined || joined == "" || author.Identity(text) == author.Identity(joined)) {
 				v.take(said[0], "c")
+				if joined == "" {
+					return by.ReplaceAllString(text, "")
+				}
 				return text
 			}
 		}
 	}
 	return joined
 }
+
+// nameCodes returns the codes of the subfields with a name. The others have titles, dates, places and roles.
+func nameCodes(f DataField) string {
+	switch kind := f.Tag[1:]; {
+	case kind == "00" && f.Indicators[0] != '0':
+		return "abc"
+	case kind == "11":
+		return "ae" // $c is the place of a meeting
+	}
+	return "ab" // Elizabeth II, without Queen of Great Britain
+}
+
+var (
+	firstYear = regexp.MustCompile(`\d{4}`)
+	// by matches the beginning of a statement of responsibility.
+	by = regexp.MustCompile(`(?i)^(?:written )?by `)
+)
 
 // maxAuthor is the maximum number of bytes of names that are read. A stored author has at most as many.
 const maxAuthor = 4_000
@@ -208,14 +246,17 @@ func withSpaces(text string) string {
 
 // isAuthor reports whether an added entry is of an author: it names no role, or this one.
 func isAuthor(f DataField) bool {
-	isNamed := false
+	isNamed, role := false, byte('e')
+	if f.Tag[1:] == "11" {
+		role = 'j'
+	}
 	for _, s := range f.Subfields {
 		switch s.Code {
 		case '4':
 			if isNamed = true; strings.HasSuffix(s.Text, "aut") {
 				return true
 			}
-		case 'e':
+		case role:
 			if isNamed = true; authorRole.MatchString(s.Text) {
 				return true
 			}
@@ -263,7 +304,7 @@ func (v *values) heading(tag string, isLocal bool) string {
 			if isOwn {
 				return text
 			}
-			return strings.TrimSuffix(TrimPunctuation(text), ".")
+			return TrimDot(TrimPunctuation(text))
 		}
 	}
 	return ""
@@ -288,15 +329,25 @@ func (v *values) publication(code string) string {
 	return TrimPunctuation(v.firstOf(fields, code))
 }
 
-var year = regexp.MustCompile(`^\d{4}$`)
+var (
+	year = regexp.MustCompile(`^\d{4}$`)
+	// commonYear matches a year of the common calendar, and of no other.
+	commonYear = regexp.MustCompile(`1[5-9]\d\d|20\d\d`)
+)
 
-// published returns the date of publication. 008 tells it from other dates, and has the month and day in type e.
+// published returns the date of publication. 008 tells it from other dates, and has the month and day in type e. A text
+// without a year of the common calendar is followed by that of 008, as cataloguers write it: 5758 [1998].
 func (v *values) published() string {
 	text := strings.TrimSuffix(v.publication("c"), ".")
 	coded := v.record.coded(7, 11)
 	switch {
-	case !year.MatchString(coded), text != "" && !strings.Contains(text, coded):
+	case !year.MatchString(coded):
 		return text
+	case text != "" && !strings.Contains(text, coded):
+		if commonYear.MatchString(text) {
+			return text
+		}
+		return text + " [" + coded + "]"
 	case v.record.coded(6, 7) == "e":
 		if day := v.record.coded(11, 15); year.MatchString(day) {
 			return coded + "-" + day[:2] + "-" + day[2:]
@@ -313,6 +364,9 @@ func (v *values) language() string {
 	for _, f := range fields {
 		if texts := v.take(f, "a2"); len(texts) > 0 {
 			code = texts[0]
+			if f.text('2') != "" { // of another list than MARC's
+				return code
+			}
 			break
 		}
 	}
@@ -322,7 +376,7 @@ func (v *values) language() string {
 	if code == undetermined || strings.Trim(code, "|#^ ") == "" {
 		return ""
 	}
-	return code
+	return cmp.Or(replacedCodes[code], code)
 }
 
 // description returns the parts that paragraphs wrote, and those of other programs, as paragraphs.
@@ -364,6 +418,18 @@ func (v *values) rest() {
 	for key, of := range texts {
 		v.all[key] = strings.Join(of, "; ")
 	}
+}
+
+// abbreviation matches a text whose last dot belongs to its last word, and an ellipsis.
+var abbreviation = regexp.MustCompile(`(?i)(?:^|[ .,(])(?:\p{L}?|etc|usw|jr|sr|st|co|inc|ltd|bros|vol|vols|bd|nr|no|dr|mr|mrs|ms|al|ed|eds)\.$`)
+
+// TrimDot returns a text without the dot that ends a field of MARC. That of an abbreviation stays.
+func TrimDot(text string) string {
+	dotted, ok := strings.CutSuffix(strings.TrimRight(text, " "), ".")
+	if !ok || abbreviation.MatchString(dotted+".") {
+		return text
+	}
+	return dotted
 }
 
 // TrimPunctuation returns a text without the sign at its end that leads to the next field of a catalogue card (ISBD): of
