@@ -333,6 +333,10 @@ func (s *Store) Panics() int64 { return s.panics.Load() }
 // lastTickTimeout bounds the tick of Close.
 const lastTickTimeout = time.Second
 
+// maxCloseWait bounds the wait of Close for background functions. Each ends with its context, so one that takes longer is
+// a fault, which must not keep the process alive.
+const maxCloseWait = 10 * time.Second
+
 // Close waits for background functions and then closes all connections. It makes a last tick, because
 // without another server the next one may be days later.
 func (s *Store) Close() error {
@@ -345,12 +349,25 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.end()
-	s.running.Wait()
+	if !s.waitForBackground(time.After(maxCloseWait)) {
+		s.options.Logger.Warn("closed with background work running")
+	}
 	err := s.healthDB.Close()
 	for _, pool := range s.Pools() {
 		err = errors.Join(err, pool.Close())
 	}
 	return err
+}
+
+// waitForBackground returns when no background function is running, or false at the limit.
+func (s *Store) waitForBackground(limit <-chan time.Time) bool {
+	ended := task.Go(context.Background(), func() error { s.running.Wait(); return nil })
+	select {
+	case <-ended:
+		return true
+	case <-limit:
+		return false
+	}
 }
 
 const sqlitePrefix = "sqlite:"

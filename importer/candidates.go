@@ -29,14 +29,18 @@ func (r rank) isSure() bool {
 
 // ranked returns the unused columns that may be one of the fields, best first.
 func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
-	for i, name := range c.header[:min(len(c.header), maxRanked)] {
-		if used[i] || len(name) > maxRankedName {
+	for i, text := range c.header[:min(len(c.header), maxRanked)] {
+		if used[i] || len(text) > maxRankedName {
 			continue
 		}
+		name := survey.ParseName(text)
 		for _, field := range fields {
-			if r := (rank{field: field, column: i}); c.found[field] == nil && !c.isFurther(i, field, used) {
+			if c.found[field] != nil {
+				continue
+			}
+			if r := (rank{field, i, name.Points(field), c.cellPoints(i, field)}); r.name <= 0 || !c.isFurther(i, field, used) {
 				isText := model.ImportField(field).Kind == model.KindText
-				if r.name, r.cells = c.points(i, field); r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || r.isSure() || c.profiles == nil || !c.profiles[i].IsTyped()) {
+				if r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || r.isSure() || c.profiles == nil || !c.profiles[i].IsTyped()) {
 					all = append(all, r)
 				}
 			}
@@ -48,14 +52,14 @@ func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
 
 // isFurther reports whether a column is a further one of the same numbered name, as Author 2 is beside Author 1.
 func (c *chooser) isFurther(i int, field string, used map[int]bool) bool {
-	base := strings.TrimRight(foldName(c.header[i]), "0123456789")
-	if base == "" || survey.NamePoints(c.header[i], field) <= 0 {
-		return false
+	base := strings.TrimRight(c.names()[i], "0123456789")
+	for first, name := range c.names()[:min(i, len(c.profiles))] {
+		if base != "" && strings.HasPrefix(name, base) && strings.TrimRight(name, "0123456789") == base &&
+			!used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, field, false) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(c.header[:min(i, len(c.profiles))], func(name string) bool {
-		first := slices.Index(c.header, name)
-		return strings.TrimRight(foldName(name), "0123456789") == base && !used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, field, false)
-	})
+	return false
 }
 
 // Limits of the ranking, because each column is compared with all words of all fields.

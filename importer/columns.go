@@ -12,8 +12,12 @@ import (
 	"library-catalogue/importer/survey"
 )
 
-// foldName returns a column's name without case, accents, spaces and punctuation.
+// foldName returns a column's name without case, accents, spaces and punctuation. It returns "" for a text that is too long
+// for a name.
 func foldName(name string) string {
+	if len(name) > maxRankedName {
+		return ""
+	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
@@ -37,6 +41,7 @@ type join struct {
 // chooser finds the columns of the fields.
 type chooser struct {
 	header   []string
+	folded   []string          // the names by foldName; see names
 	profiles []*survey.Profile // of the first columns; nil: only the names are known
 	options  Options
 
@@ -101,25 +106,32 @@ func (c *chooser) single(name string) []int {
 }
 
 // equal returns the columns whose names are equal, or else equal without case, accents, spaces and punctuation.
-func (c *chooser) equal(name string) (found []int) {
-	if name == "" {
-		return nil
+func (c *chooser) equal(name string) []int {
+	if found := indexes(c.header, name); found != nil {
+		return found
 	}
-	sought := foldName(name)
-	for _, isEqual := range []func(string) bool{
-		func(in string) bool { return in == name },
-		func(in string) bool { return sought != "" && foldName(in) == sought },
-	} {
-		for i, in := range c.header {
-			if isEqual(in) {
-				found = append(found, i)
-			}
-		}
-		if found != nil {
-			return found
+	return indexes(c.names(), foldName(name))
+}
+
+// indexes returns the indexes of a name, unless it is empty.
+func indexes(names []string, name string) (found []int) {
+	for i, in := range names {
+		if in == name && name != "" {
+			found = append(found, i)
 		}
 	}
-	return nil
+	return found
+}
+
+// names returns the names of the columns by foldName.
+func (c *chooser) names() []string {
+	if c.folded == nil {
+		c.folded = make([]string, len(c.header))
+		for i, name := range c.header {
+			c.folded[i] = foldName(name)
+		}
+	}
+	return c.folded
 }
 
 // join returns the index of the join of columns.
@@ -128,12 +140,12 @@ func (c *chooser) join(separator string, parts ...int) int {
 	return joined + len(c.joins) - 1
 }
 
-// points returns how much a column speaks for a field; 0 or less if it cannot be the field.
-func (c *chooser) points(i int, field string) (name, cells int) {
-	if c.profiles != nil {
-		cells = c.profiles[i].Points(field)
+// cellPoints returns how much the cells of a column speak for a field; less than 0 if it cannot be the field.
+func (c *chooser) cellPoints(i int, field string) int {
+	if c.profiles == nil {
+		return 0
 	}
-	return survey.NamePoints(c.header[i], field), cells
+	return c.profiles[i].Points(field)
 }
 
 // refuted reports whether a column's cells are no values of a field. A single cell refutes no usual name.
@@ -151,9 +163,8 @@ func isRequired(field string, defaults map[string]string) bool {
 // words (survey.NamePoints), and last parts of names only for a field without a column. Cells that are no values of a
 // field refute a name. The category's columns are the genre's if it has none.
 func (c *chooser) guess() {
-	folded, last := make([]string, len(c.header)), make([]string, len(c.header))
+	folded, last := c.names(), make([]string, len(c.header))
 	for i, name := range c.header {
-		folded[i] = foldName(name)
 		if dot := strings.LastIndexByte(name, '.'); dot > 0 && !otherThing.MatchString(name[:dot]) { // volumeInfo.title
 			if last[i] = foldName(name[dot:]); last[i] == "name" {
 				last[i] = "" // also of persons and shops

@@ -16,7 +16,7 @@ import (
 // header returns how to find the header.
 func (f *File) header() source.Header {
 	return source.Header{Row: f.options.HeaderRow, Encoding: f.options.Encoding, Sheet: f.options.Sheet, None: f.options.NoHeader, Matched: func(names []string) int {
-		c := chooser{header: names, options: f.options}
+		c := chooser{header: names[:min(len(names), maxRanked)], options: f.options}
 		if c.takeNamed() {
 			c.guess()
 		}
@@ -115,8 +115,9 @@ func (f *File) hasNoHeader() bool {
 		return false
 	}
 	isBook := f.typed(f.Header) > 1
-	for _, name := range f.Header {
-		if !isBook && slices.ContainsFunc(model.ImportFields, func(field string) bool { return survey.NamePoints(name, field) != 0 }) {
+	for _, name := range f.Header[:min(len(f.Header), maxRanked)] {
+		parsed := survey.ParseName(name)
+		if !isBook && slices.ContainsFunc(model.ImportFields, func(field string) bool { return parsed.Points(field) != 0 }) {
 			return false
 		}
 	}

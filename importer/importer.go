@@ -169,6 +169,9 @@ func readBatches(ctx context.Context, rows *Reader, count int) (batches <-chan b
 }
 
 func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
+	if err := ctx.Err(); err != nil { // a stopped import begins no batch
+		return err
+	}
 	var forms []model.Form
 	var readable []*Row
 	for _, r := range rows {

@@ -56,7 +56,7 @@ func unescape(text []byte) string {
 // columnNumber returns the number of a cell's column from 1, like 28 for AB7.
 func columnNumber(cell string) (number int) {
 	for _, letter := range strings.TrimRight(cell, "0123456789") {
-		if letter < 'A' || letter > 'Z' || number > maxSheetColumns {
+		if letter < 'A' || letter > 'Z' || number > maxColumns {
 			return 0
 		}
 		number = 26*number + int(letter-'A') + 1

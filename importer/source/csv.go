@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,11 @@ type csvReader struct {
 	endsInCR  bool     // lines end with a lone CR, as that of the header
 	first     *Record  // of a file without a header, until Next returns it
 	header    []string // of a file with one
+
+	// The last malformed record of several lines. It makes reading linear: a later record that is in a quoted cell at the
+	// end of one of these lines would go on and fail in the same way.
+	malformedUntil int // number of its last line
+	malformedErr   error
 }
 
 // newCSVReader returns a reader behind the header, and the names of the columns.
@@ -43,6 +49,9 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 	}
 	if header, _, err = r.record(first); err != nil {
 		return nil, nil, fmt.Errorf("the header: %w", err)
+	}
+	if len(header) > maxColumns {
+		return nil, nil, fmt.Errorf("line %d has more than %d columns: set the header row option if it is no header, or the delimiter option", first.number, maxColumns)
 	}
 	r.columns, r.endsInCR = len(header), first.endsInCR()
 	if f.NoHeader {
@@ -132,7 +141,7 @@ func (r *csvReader) joined(first line) line {
 			return all
 		}
 	}
-	r.putBack = append(added, r.putBack...)
+	r.unread(added)
 	return first
 }
 
@@ -150,9 +159,13 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 	quote := r.quoteSign()
 	rest := first.text
 	size = len(rest)
-	var more []line // after first
+	number := first.number // of the line of rest
+	var more []line        // after first
 	malformed := func(err error) ([]string, int, error) {
-		r.putBack = append(more, r.putBack...)
+		if number > r.malformedUntil {
+			r.malformedUntil, r.malformedErr = number, err
+		}
+		r.unread(more)
 		return []string{string(first.content())}, len(first.text), err
 	}
 	if first.tooLong {
@@ -173,15 +186,19 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 			before, after, found := bytes.Cut(rest, []byte{quote})
 			cell = append(cell, before...)
 			if !found {
+				if number < r.malformedUntil {
+					return malformed(r.malformedErr)
+				}
 				next, err := r.lineReader.next()
 				if errors.Is(err, io.EOF) {
+					number = math.MaxInt
 					return malformed(errQuotes)
 				}
 				if err != nil {
 					return nil, 0, err
 				}
 				more = append(more, next)
-				rest = next.text
+				rest, number = next.text, next.number
 				if size += len(rest); size > maxRow || next.tooLong {
 					return malformed(errTooLong)
 				}

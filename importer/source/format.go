@@ -206,6 +206,9 @@ func firstRows(start []byte, delimiter byte, backslash bool, line int) (rows [][
 		}
 		if first.number >= line {
 			cells, _, _ := r.record(first)
+			if len(cells) > maxColumns {
+				cells = nil // no header
+			}
 			rows, lines = append(rows, cells), append(lines, first.number)
 		}
 	}

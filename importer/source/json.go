@@ -118,7 +118,7 @@ func (r *jsonArray) end() error {
 func findArray(start []byte, h Header) (path []string, err error) {
 	first := map[string][]string{} // by path: the names of the first object
 	paths := map[string][]string{}
-	outer, _ := walk(newDecoder(bytes.NewReader(start)), nil, func(at, names []string) {
+	outer, _ := walk(objects(start), nil, func(at, names []string) {
 		key := strings.Join(at, "\x00")
 		first[key], paths[key] = names, at
 	})
@@ -144,12 +144,12 @@ func findObjects(start []byte, h Header) (path []string, isKeyed, isStream bool,
 	isLine := jsontext.Value(line).IsValid()
 	in := newDecoder(bytes.NewReader(start))
 	isFollowed := in.SkipValue() == nil && len(bytes.TrimSpace(start[in.InputOffset():])) > 0
-	outer, walkErr := walk(newDecoder(bytes.NewReader(start)), nil, func([]string, []string) {})
+	outer, walkErr := walk(objects(start), nil, func([]string, []string) {})
 	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
 	if h.Matched(outer) > 1 || isFollowed {
 		return nil, false, walkErr == nil && !isLine, nil
 	}
-	paths, _, _ := findKeyed(newDecoder(bytes.NewReader(start)), nil, h)
+	paths, _, _ := findKeyed(objects(start), nil, h)
 	switch {
 	case len(paths) == 0:
 		path, err = widestArray(start)
@@ -168,7 +168,7 @@ const minNames = 3
 func widestArray(start []byte) (path []string, err error) {
 	most := minNames - 1
 	var other []string
-	outer, _ := walk(newDecoder(bytes.NewReader(start)), nil, func(at, names []string) {
+	outer, _ := walk(objects(start), nil, func(at, names []string) {
 		switch {
 		case len(names) > most:
 			path, other, most = at, nil, len(names)
@@ -191,12 +191,34 @@ func severalLists(first, second []string) error {
 		strings.Join(first, "."), strings.Join(second, "."))
 }
 
+// maxObjects is the maximum number of objects at the start of a text that are compared with books.
+const maxObjects = 1000
+
+// objectDecoder reads the objects at the start of a text, which may be cut.
+type objectDecoder struct {
+	*jsontext.Decoder
+	count int
+}
+
+func objects(start []byte) *objectDecoder {
+	return &objectDecoder{Decoder: newDecoder(bytes.NewReader(start))}
+}
+
+// begin reads the start of an object. It returns io.EOF after maxObjects, as if the text were cut.
+func (d *objectDecoder) begin() error {
+	if d.count++; d.count > maxObjects {
+		return io.EOF
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
 // findKeyed reads an object, which may be cut. It returns the paths of the objects whose members are all records, and the
 // names of the object.
-func findKeyed(in *jsontext.Decoder, path []string, h Header) (paths [][]string, names []string, err error) {
+func findKeyed(in *objectDecoder, path []string, h Header) (paths [][]string, names []string, err error) {
 	members, records, alike := 0, 0, 0
-	var first []string      // names of the first record
-	_, err = in.ReadToken() // {
+	var first []string // names of the first record
+	err = in.begin()
 	for err == nil && in.PeekKind() == jsontext.KindString {
 		token, _ := in.ReadToken()
 		name := token.String()
@@ -239,8 +261,8 @@ const maxPath = 6
 
 // walk reads an object and returns its names, with those of nested objects after a point. It calls fn with the path of
 // each array and the names of its first object.
-func walk(in *jsontext.Decoder, path []string, fn func(path, names []string)) (names []string, err error) {
-	_, err = in.ReadToken() // {
+func walk(in *objectDecoder, path []string, fn func(path, names []string)) (names []string, err error) {
+	err = in.begin()
 	for err == nil && in.PeekKind() == jsontext.KindString {
 		token, _ := in.ReadToken()
 		name := token.String()

@@ -5,20 +5,25 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
-// maxRow is the maximum bytes of a row. The longest valid description takes 240 kB in JSON.
-const maxRow = 1 << 20
+const (
+	// maxRow is the maximum bytes of a row. The longest valid description takes 240 kB in JSON.
+	maxRow = 1 << 20
+	// maxColumns is the maximum number of columns, as in Excel. Each one is compared with the names of all fields.
+	maxColumns = 16_384
+)
 
 var errTooLong = errors.New("the row is longer than 1 MiB")
 
-// lineReader reads lines, first those in putBack. A line ends with LF, CRLF or CR; a file may mix them.
+// lineReader reads lines, first those that were unread. A line ends with LF, CRLF or CR; a file may mix them.
 // csvReader joins lines again if a lone CR is a part of a cell.
 type lineReader struct {
 	in      *bufio.Reader
-	number  int // lines read so far
-	putBack []line
-	unended bool // the last line has no line end
+	number  int    // lines read so far
+	putBack []line // a stack: next returns the last one first
+	unended bool   // the last line has no line end
 }
 
 // line is a line with its line end.
@@ -38,8 +43,8 @@ func newLineReader(in io.Reader) *lineReader {
 
 // next returns the next line, or io.EOF.
 func (l *lineReader) next() (out line, err error) {
-	if len(l.putBack) > 0 {
-		out, l.putBack = l.putBack[0], l.putBack[1:]
+	if last := len(l.putBack) - 1; last >= 0 {
+		out, l.putBack = l.putBack[last], l.putBack[:last]
 		return out, nil
 	}
 	l.number++
@@ -69,6 +74,13 @@ func (l *lineReader) next() (out line, err error) {
 		}
 	}
 	return out, nil
+}
+
+// unread makes next return lines again. It does not copy the lines that wait from earlier calls.
+func (l *lineReader) unread(lines []line) {
+	for _, line := range slices.Backward(lines) {
+		l.putBack = append(l.putBack, line)
+	}
 }
 
 // nextFull returns the next line that is not empty.

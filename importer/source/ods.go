@@ -42,7 +42,7 @@ func (b *workbook) writeODS() error {
 		switch end {
 		case odsCell, odsCovered:
 			value, from := odsValue(cell, string(b.text)), column
-			column = min(column+repeated(cell, "number-columns-repeated", maxSheetColumns), maxSheetColumns)
+			column = min(column+repeated(cell, "number-columns-repeated", maxColumns), maxColumns)
 			for value != "" && from < column && (w.width == 0 || from <= w.width) {
 				if size += len(value); size > maxRow {
 					return b.errLongRow()

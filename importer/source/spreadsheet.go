@@ -20,7 +20,6 @@ import (
 const (
 	maxSheet        = 2 << 30   // bytes decompressed or written; a million books take 600 MB
 	maxSheetTexts   = 2_000_000 // shared texts, of 8 bytes of memory each
-	maxSheetColumns = 16_384    // in Excel
 	maxDirectory    = 4 << 20   // bytes in memory: of the list of parts, and of all parts except texts and rows
 	maxSheetDepth   = 64        // of nested XML elements; a sheet has 10
 )
@@ -235,7 +234,7 @@ func (b *workbook) writeSheet(sheet sheet) error {
 			if err != nil || value == "" {
 				return err
 			}
-			if column < 1 || column > maxSheetColumns {
+			if column < 1 || column > maxColumns {
 				return b.broken(errors.New("a cell has no column"))
 			}
 			if size += len(value); size > maxRow {

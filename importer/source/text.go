@@ -70,12 +70,17 @@ func (t *Text) Format(ctx context.Context, name string, delimiter byte, h Header
 	return findFormat(in, name, delimiter, h)
 }
 
-// Records returns a reader at the first record, and for CSV the names of the columns.
+// Records returns a reader at the first record, and for CSV the names of the columns. The reader fails when ctx ends.
 func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []string, err error) {
 	in, err := t.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	records, header, err := newRecordReader(in, f)
+	return contextRecords{ctx, records}, header, err
+}
+
+func newRecordReader(in io.Reader, f Format) (_ RecordReader, header []string, err error) {
 	switch f.Name {
 	case JSONLines:
 		return jsonLines{newLineReader(in)}, nil, nil
@@ -87,6 +92,21 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 		return newCitations(newLineReader(in).in, f.Name), nil, nil
 	}
 	return newCSVReader(in, f)
+}
+
+// contextRecords is a RecordReader that fails when ctx ends, so that each loop over a file ends with it. The records of a
+// text that is in memory take long too.
+type contextRecords struct {
+	ctx context.Context
+	RecordReader
+}
+
+// Next implements RecordReader.
+func (r contextRecords) Next() (Record, error) {
+	if err := r.ctx.Err(); err != nil {
+		return Record{}, err
+	}
+	return r.RecordReader.Next()
 }
 
 // IsSpreadsheet reports whether the file is a spreadsheet.

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"library-catalogue/edge/caller"
 	"library-catalogue/edge/envelope"
@@ -101,7 +102,10 @@ func (m *Imports) get(w http.ResponseWriter, r *http.Request, id string) error {
 	return nil
 }
 
-// delete stops an import, and responds after its end.
+// stopWait is the time in which a stopped import usually ends.
+const stopWait = time.Second
+
+// delete stops an import. It responds after its end, or after stopWait if that comes first.
 func (m *Imports) delete(w http.ResponseWriter, r *http.Request, id string) error {
 	j, err := m.authorised(r, id)
 	if err != nil {
@@ -110,10 +114,17 @@ func (m *Imports) delete(w http.ResponseWriter, r *http.Request, id string) erro
 	j.cancel()
 	select {
 	case <-j.done:
+		j.write(w, http.StatusOK, "Import stopped")
+	case <-time.After(stopWait):
+		j.set(func() {
+			if j.EndedAt == nil {
+				j.Message = new("The import is being stopped. No batch begins; one that is being stored now is counted at the end.")
+			}
+		})
+		j.write(w, http.StatusAccepted, "Import is stopping")
 	case <-r.Context().Done():
 		return r.Context().Err()
 	}
-	j.write(w, http.StatusOK, "Import stopped")
 	return nil
 }
 

@@ -20,7 +20,7 @@ const (
 type view struct {
 	ID        string           `json:"id"`
 	Status    string           `json:"status"`
-	Message   *string          `json:"message"` // its end in words; null before the end
+	Message   *string          `json:"message"` // its end in words; null before the end, or until it is stopped
 	FileName  *string          `json:"file_name"`
 	DryRun    bool             `json:"dry_run"`
 	CreatedAt model.Timestamp  `json:"created_at"`
