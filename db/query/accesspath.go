@@ -43,10 +43,25 @@ func (t *Table) leading(o model.Order) string {
 	return t.orders[o.Keys[0].Field].field
 }
 
-// Lookups returns the conditions of a filter that an index finds. It omits the field that the order sorts by first,
-// because the order's index finds that too.
+// Lookups returns the conditions of a filter that an index finds. It omits those on the field that the order sorts by
+// first, because the order's index finds them too.
 func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Condition {
-	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool { return c.Field == t.leading(o) || !t.indexed(c) })
+	leading := t.leading(o)
+	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool {
+		return c.Field == leading && t.ordersAs(c) || !t.indexed(c)
+	})
+}
+
+// ordersAs reports whether a condition on a field compares what an order by the field compares.
+func (t *Table) ordersAs(c *model.Condition) bool {
+	f := t.fields[c.Field]
+	switch c.Op {
+	case model.Gt, model.Gte, model.Lt, model.Lte:
+		return true
+	case model.And:
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !t.ordersAs(part) })
+	}
+	return !f.Natural
 }
 
 // Conjuncts returns the conditions that a filter joins by AND.
