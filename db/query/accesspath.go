@@ -48,20 +48,19 @@ func (t *Table) leading(o model.Order) string {
 func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Condition {
 	leading := t.leading(o)
 	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool {
-		return c.Field == leading && t.ordersAs(c) || !t.indexed(c)
+		return c.Field == leading && (isRange(c) || !t.isNatural(leading)) || !t.indexed(c)
 	})
 }
 
-// ordersAs reports whether a condition on a field compares what an order by the field compares.
-func (t *Table) ordersAs(c *model.Condition) bool {
-	f := t.fields[c.Field]
-	switch c.Op {
-	case model.Gt, model.Gte, model.Lt, model.Lte:
-		return true
-	case model.And:
-		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !t.ordersAs(part) })
+// isNatural reports whether a field sorts by another column than its folded text.
+func (t *Table) isNatural(field string) bool { return t.fields[field] != nil && t.fields[field].Natural }
+
+// isRange reports whether a condition has only bounds in the order of its field.
+func isRange(c *model.Condition) bool {
+	if c.Op == model.And {
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !isRange(part) })
 	}
-	return !f.Natural
+	return slices.Contains([]model.Op{model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
 }
 
 // Conjuncts returns the conditions that a filter joins by AND.
