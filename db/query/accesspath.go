@@ -53,7 +53,9 @@ func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Conditio
 }
 
 // isNatural reports whether a field sorts by another column than its folded text.
-func (t *Table) isNatural(field string) bool { return t.fields[field] != nil && t.fields[field].Natural }
+func (t *Table) isNatural(field string) bool {
+	return t.fields[field] != nil && t.fields[field].Natural
+}
 
 // isRange reports whether a condition has only bounds in the order of its field.
 func isRange(c *model.Condition) bool {
