@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,6 +82,9 @@ func runAll(ctx context.Context, functions []func() error) (err error) {
 }
 
 func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
+	if slices.Contains(g.By, model.ByPerson) {
+		return r.groupPersons(ctx, parents, g)
+	}
 	b, err := r.s.newSelect(ctx, r.Table, g.Selection)
 	if err != nil {
 		return nil, err
@@ -105,6 +109,21 @@ func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Gro
 			return err
 		}
 	})
+	return groups, err
+}
+
+// groupPersons groups by authors in the database, and these by identity.
+func (r *reader[T]) groupPersons(ctx context.Context, parents []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
+	byAuthor := *g
+	byAuthor.By, byAuthor.Limit = []model.GroupKey{model.ByAuthor}, math.MaxInt32
+	groups, err := r.Groups(ctx, parents, &byAuthor)
+	for parent, authors := range groups {
+		counts := facetcount.New([]string{facetcount.Person})
+		for _, a := range authors {
+			counts.AddRows(a.Aggregate.Count, *a.Author)
+		}
+		groups[parent] = counts.Groups(g, nil)
+	}
 	return groups, err
 }
 
@@ -252,7 +271,7 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 	statements := make([]func() error, len(columns))
 	for i, name := range columns {
 		statements[i] = func() (err error) {
-			parts[i], seen[i], err = r.values(ctx, []string{name}, hashes || name != facetcount.Author)
+			parts[i], seen[i], err = r.values(ctx, []string{name}, hashes || name != facetcount.Author && name != facetcount.Person)
 			return err
 		}
 	}

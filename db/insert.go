@@ -42,6 +42,9 @@ func rowsWith[T any](t mapping[T], fields []model.RowField[T]) newRows[T] {
 	for i, f := range fields {
 		if _, stored := dialect.SQLite.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
 			n.texts = append(n.texts, textColumn{i, f.FoldColumn(), collate.Fold})
+			if f.Natural {
+				n.texts = append(n.texts, textColumn{i, f.KeyColumn(), collate.NaturalKey})
+			}
 		}
 		if slices.Contains(search.Columns(t.Name), f.Column) {
 			column := f.Column + "_words"

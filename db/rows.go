@@ -213,7 +213,7 @@ func scanTarget(p any) any {
 // newKey returns a destination of Scan for a sort key.
 func newKey(kind model.Kind) any {
 	switch kind {
-	case model.KindText:
+	case model.KindText, model.KindNatural:
 		return new(string)
 	case model.KindDate:
 		return new(model.Date)

@@ -175,6 +175,29 @@ func (ec *executionContext) fieldContext_AuthorFacet_count(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AuthorFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _AuthorFacet_forms(ctx context.Context, field graphql.CollectedField, obj *model.AuthorFacet) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthorFacet_forms(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Forms, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthorFacet_forms(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthorFacet", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _BookFacets_genres(ctx context.Context, field graphql.CollectedField, obj *model.BookFacets) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -831,6 +854,11 @@ func (ec *executionContext) _AuthorFacet(ctx context.Context, sel ast.SelectionS
 			}
 		case "count":
 			out.Values[i] = ec._AuthorFacet_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "forms":
+			out.Values[i] = ec._AuthorFacet_forms(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -254,6 +254,8 @@ func (ec *executionContext) childFields_AuthorFacet(ctx context.Context, field g
 		return ec.fieldContext_AuthorFacet_author(ctx, field)
 	case "count":
 		return ec.fieldContext_AuthorFacet_count(ctx, field)
+	case "forms":
+		return ec.fieldContext_AuthorFacet_forms(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthorFacet", field.Name)
 }

@@ -14,8 +14,8 @@ const (
 	// keepAfter is the time from which reading counts again costs more than keeping them.
 	keepAfter = 5 * time.Millisecond
 
-	maxKept   = 16 << 20 // bytes of one selection's counts
-	maxCache  = 32 << 20 // bytes of all
+	maxKept   = 32 << 20 // bytes of one selection's counts
+	maxCache  = 64 << 20 // bytes of all
 	moveAfter = 1_000    // changes after which counts move to a later mark
 )
 

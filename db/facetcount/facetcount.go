@@ -16,6 +16,7 @@ import (
 const (
 	Genre     = "genre_id"
 	Author    = "author"
+	Person    = "person" // authors by identity
 	publisher = "publisher"
 	language  = "language"
 	year      = "year"
@@ -27,6 +28,8 @@ const (
 // SQL returns the expression of a column of books r.
 func SQL(d *dialect.Dialect, column string) string {
 	switch column {
+	case Person:
+		column = Author
 	case year:
 		return d.Year("r." + day)
 	case day:
@@ -36,7 +39,7 @@ func SQL(d *dialect.Dialect, column string) string {
 }
 
 var keyColumns = map[model.GroupKey]string{
-	model.ByGenre: Genre, model.ByCategory: Genre, model.ByAuthor: Author, model.ByYear: year,
+	model.ByGenre: Genre, model.ByCategory: Genre, model.ByAuthor: Author, model.ByPerson: Person, model.ByYear: year,
 	model.ByPublisher: publisher, model.ByLanguage: language, model.ByPriceRange: price,
 }
 
@@ -88,17 +91,18 @@ type Names struct {
 	CategoryID      int64
 }
 
-// values are row counts by value: either numbers or texts.
+// values are row counts by value: either numbers or texts, or persons in place of texts once the column Person was read.
 type values struct {
 	numbers map[int64]int
 	texts   map[string]int
+	persons map[string]*person // by identity
 }
 
 // New returns empty Counts.
 func New(columns []string) *Counts {
 	c := &Counts{byName: map[string]*values{}}
 	for _, name := range columns {
-		c.put(name, &values{map[int64]int{}, map[string]int{}})
+		c.put(name, &values{numbers: map[int64]int{}, texts: map[string]int{}})
 	}
 	return c
 }
@@ -142,7 +146,9 @@ func (v *values) add(value any, n int) {
 			delete(v.numbers, value)
 		}
 	case string:
-		if v.texts[value] += n; n < 0 && v.texts[value] == 0 {
+		if v.persons != nil {
+			v.addPerson(value, n)
+		} else if v.texts[value] += n; n < 0 && v.texts[value] == 0 {
 			delete(v.texts, value)
 		}
 	}
@@ -172,6 +178,9 @@ func (c *Counts) Groups(g *model.Grouping, genres map[int64]Names) []*model.Book
 			return int64(bounds)
 		})
 	}
+	if key == model.ByPerson && counted.persons == nil {
+		counted.group()
+	}
 	first := counted.first(names, len(g.Order) > 0, g.Limit)
 	groups := make([]*model.BookGroup, len(first))
 	for i, v := range first {
@@ -183,6 +192,8 @@ func (c *Counts) Groups(g *model.Grouping, genres map[int64]Names) []*model.Book
 			groups[i].CategoryID = model.ID(v.number)
 		case model.ByAuthor:
 			groups[i].Author = &v.text
+		case model.ByPerson:
+			groups[i].Author, groups[i].Forms = &v.text, v.forms
 		case model.ByPublisher:
 			groups[i].Publisher = &v.text
 		case model.ByLanguage:
@@ -202,15 +213,14 @@ type value struct {
 	name   string // sort key of its name
 	number int64
 	text   string
+	forms  []string // of a person; text is the first
 }
 
 // first returns the first values by name, or by descending row count.
 func (v *values) first(names map[int64]string, mostFirst bool, limit int) (all []value) {
-	rows := slices.AppendSeq(slices.Collect(maps.Values(v.numbers)), maps.Values(v.texts))
 	fewest := 0 // least row count of the values to sort
-	if mostFirst && 0 < limit && limit < len(rows) {
-		slices.Sort(rows)
-		fewest = rows[len(rows)-limit]
+	if mostFirst {
+		fewest = v.fewest(limit)
 	}
 	for number, n := range v.numbers {
 		if n >= fewest {
@@ -222,6 +232,12 @@ func (v *values) first(names map[int64]string, mostFirst bool, limit int) (all [
 			all = append(all, value{rows: n, name: collate.SortKey(text), text: text})
 		}
 	}
+	for _, p := range v.persons {
+		if p.rows >= fewest {
+			forms := p.all()
+			all = append(all, value{rows: p.rows, name: collate.SortKey(forms[0]), text: forms[0], forms: forms})
+		}
+	}
 	slices.SortFunc(all, func(a, b value) int {
 		most := 0
 		if mostFirst {
@@ -230,6 +246,36 @@ func (v *values) first(names map[int64]string, mostFirst bool, limit int) (all [
 		return cmp.Or(most, cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
 	})
 	return all[:min(len(all), limit)]
+}
+
+// fewest returns the least of the greatest row counts, limit of them at most, or 0 if there are no more values.
+func (v *values) fewest(limit int) int {
+	var greatest []int // ascending
+	add := func(n int) {
+		if len(greatest) == limit && (limit == 0 || n <= greatest[0]) {
+			return
+		}
+		i, _ := slices.BinarySearch(greatest, n)
+		if len(greatest) < limit {
+			greatest = slices.Insert(greatest, i, n)
+			return
+		}
+		copy(greatest, greatest[1:i])
+		greatest[i-1] = n
+	}
+	for _, n := range v.numbers {
+		add(n)
+	}
+	for _, n := range v.texts {
+		add(n)
+	}
+	for _, p := range v.persons {
+		add(p.rows)
+	}
+	if limit == 0 || len(greatest) < limit {
+		return 0
+	}
+	return greatest[0]
 }
 
 // by groups the counts by of(number).

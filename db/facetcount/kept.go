@@ -145,8 +145,14 @@ func (c *Counts) weight() (bytes int) {
 }
 
 func (v *values) weight() int {
-	const numberBytes, textBytes = 40, 60
+	const numberBytes, textBytes, personBytes = 40, 60, 120
 	bytes := numberBytes * len(v.numbers)
+	for key, p := range v.persons {
+		bytes += personBytes + len(key) + len(p.form)
+		for form := range p.forms {
+			bytes += textBytes + len(form)
+		}
+	}
 	for text := range v.texts {
 		bytes += textBytes + len(text)
 	}

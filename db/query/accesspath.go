@@ -43,10 +43,26 @@ func (t *Table) leading(o model.Order) string {
 	return t.orders[o.Keys[0].Field].field
 }
 
-// Lookups returns the conditions of a filter that an index finds. It omits the field that the order sorts by first,
-// because the order's index finds that too.
+// Lookups returns the conditions of a filter that an index finds. It omits those on the field that the order sorts by
+// first, because the order's index finds them too.
 func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Condition {
-	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool { return c.Field == t.leading(o) || !t.indexed(c) })
+	leading := t.leading(o)
+	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool {
+		return c.Field == leading && (isRange(c) || !t.isNatural(leading)) || !t.indexed(c)
+	})
+}
+
+// isNatural reports whether a field sorts by another column than its folded text.
+func (t *Table) isNatural(field string) bool {
+	return t.fields[field] != nil && t.fields[field].Natural
+}
+
+// isRange reports whether a condition has only bounds in the order of its field.
+func isRange(c *model.Condition) bool {
+	if c.Op == model.And {
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !isRange(part) })
+	}
+	return slices.Contains([]model.Op{model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
 }
 
 // Conjuncts returns the conditions that a filter joins by AND.

@@ -121,6 +121,9 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 			narrow = key + " = " + b.Arg(collate.SortKey(c.Operand.(string)))
 		}
 	case model.Gt, model.Gte, model.Lt, model.Lte:
+		if f.Natural {
+			return strings.TrimSuffix(column, f.Column) + f.KeyColumn() + operators[c.Op] + b.Arg(collate.NaturalKey(c.Operand.(string)))
+		}
 		return key + operators[c.Op] + b.Arg(collate.SortKey(c.Operand.(string)))
 	case model.ContainsFolded, model.StartsWithFolded, model.EndsWithFolded:
 		return b.foldedMatch(c.Op, t, f, column, c.Operand.(string))

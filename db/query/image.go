@@ -28,6 +28,9 @@ func (b *Builder) Image(t *Table, id, columns string) string {
 		selected = append(selected, value+" AS "+f.Column)
 		if _, stored := b.Dialect.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
 			selected = append(selected, "fold("+value+")"+b.Dialect.ByteOrder+" AS "+f.FoldColumn())
+			if f.Natural {
+				selected = append(selected, "natural_key(fold("+value+"))"+b.Dialect.ByteOrder+" AS "+f.KeyColumn())
+			}
 			if t == Books && f.Name == "author" && b.Dialect.LimitsIndexRows {
 				selected = append(selected, "fold("+value+")"+b.Dialect.ByteOrder+" AS author_short") // never NULL, so long_author is not read
 			}

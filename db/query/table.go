@@ -20,7 +20,7 @@ type Table struct {
 type ordering struct {
 	kind       model.Kind
 	field      string // empty if it is not a field of the rows
-	expression string // the folded form of a text
+	expression string // the folded form of a text, or its natural key
 	join       string // joins that the expression needs
 
 	// covered means that the index of a book's field also has price, date and author, the most
@@ -55,10 +55,13 @@ func newTable(name, typename string, orders map[string]ordering) *Table {
 		f := &entity.Fields[i]
 		t.fields[f.Name] = f
 		expression := "r." + f.Column
-		if f.HasFold() {
+		switch {
+		case f.Natural:
+			expression = "r." + f.KeyColumn()
+		case f.HasFold():
 			expression = "r." + f.FoldColumn()
 		}
-		t.orders[f.OrderName()] = ordering{kind: f.Kind, field: f.Name, expression: expression}
+		t.orders[f.OrderName()] = ordering{kind: f.OrderKind(), field: f.Name, expression: expression}
 	}
 	for _, r := range entity.Relations {
 		t.relations[r.Name] = r
@@ -84,6 +87,10 @@ func (t *Table) Schema(d *dialect.Dialect) (columns, indexes []string) {
 		if f.Is(model.Orderable) && f.Name != "id" {
 			columns = append(columns, column+" NOT NULL")
 			if f.HasFold() || t == Books {
+				indexes = append(indexes, t.Name+"_"+f.Key)
+			}
+			if f.Natural {
+				columns = append(columns, t.Name+"."+f.KeyColumn(), t.Name+"."+f.KeyColumn()+" NOT NULL")
 				indexes = append(indexes, t.index(&f))
 			}
 		}
@@ -92,7 +99,12 @@ func (t *Table) Schema(d *dialect.Dialect) (columns, indexes []string) {
 }
 
 // index returns the name of the index for an order by a field.
-func (t *Table) index(f *model.FieldInfo) string { return t.Name + "_" + f.Key }
+func (t *Table) index(f *model.FieldInfo) string {
+	if f.Natural {
+		return t.Name + "_" + f.KeyColumn()
+	}
+	return t.Name + "_" + f.Key
+}
 
 // Columns returns the column list of fields for rows with an alias, or without one.
 func Columns(d *dialect.Dialect, fields []*model.FieldInfo, alias string) string {

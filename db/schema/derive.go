@@ -13,6 +13,7 @@ import (
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/search"
+	"library-catalogue/graph/model"
 )
 
 func init() { // as with fold, only statements of this program may use it
@@ -42,11 +43,12 @@ const (
 
 // DerivationOf returns the derivation of a table.
 func DerivationOf(d *dialect.Dialect, table string) Derivation {
-	texts := search.Columns(table)
+	texts, natural := search.Columns(table), naturalFields(table)
+	keys, keyValues := each(natural, ", %s_key", ""), each(natural, ", natural_key(r.%s_fold)", "")
 	if !d.DerivesTexts {
 		folded := texts[:len(texts)-1] // a description is folded when it is compared
-		row := strings.Join(folded, "_fold, ") + "_fold, name_words"
-		values := "fold(r." + strings.Join(folded, "), fold(r.") + "), words(r.name)"
+		row := strings.Join(folded, "_fold, ") + "_fold, name_words" + keys
+		values := "fold(r." + strings.Join(folded, "), fold(r.") + "), words(r.name)" + keyValues
 		return Derivation{
 			Table: table, ID: "rowid", row: row, rowValues: values, update: "(" + row + ") = (" + values + ")",
 			entry: strings.Join(texts, ", "), entryValues: "words(r." + strings.Join(texts, "), words(r.") + ")",
@@ -54,8 +56,9 @@ func DerivationOf(d *dialect.Dialect, table string) Derivation {
 	}
 	derived := Derivation{
 		Table: table, ID: "id", entry: "name, words",
-		row: strings.Join(texts, "_fold, ") + "_fold", rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")",
-		update: "(" + strings.Join(texts, ", ") + ") = (r." + strings.Join(texts, ", r.") + ")", // updates the generated columns too
+		row: strings.Join(texts, "_fold, ") + "_fold" + keys, rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")" + keyValues,
+		// updates the generated columns too, and runs the trigger of keys
+		update: "(" + strings.Join(texts, ", ") + keys + ") = (r." + strings.Join(texts, ", r.") + keyValues + ")",
 		begin:  []string{derivingOn}, end: []string{derivingOff},
 	}
 	author := "NULL"
@@ -66,6 +69,17 @@ func DerivationOf(d *dialect.Dialect, table string) Derivation {
 	}
 	derived.entryValues = "words(r.name_fold), searchable(words(r.name_fold) || joined(r.name_fold), " + author + ", words(r.description_fold) || joined(r.description_fold))"
 	return derived
+}
+
+// naturalFields returns the fields of a table in natural order.
+func naturalFields(table string) (fields []*model.FieldInfo) {
+	all := fieldsOf(table)
+	for i := range all {
+		if all[i].Natural {
+			fields = append(fields, &all[i])
+		}
+	}
+	return fields
 }
 
 // WrongSQL returns the SELECT of the ids of rows whose derived columns or search entries do not follow from their

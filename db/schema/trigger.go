@@ -95,6 +95,7 @@ func (t triggered) sqlite() (all []trigger) {
 	texts := t.texts()
 	searched = texts[:len(search.Columns(t.table))]
 	var read, folded []string
+	lacksKey := "" // as rows of a program that does not know the key
 	for _, f := range texts {
 		value := "NEW." + f.Column
 		if f.Nullable {
@@ -106,6 +107,10 @@ func (t triggered) sqlite() (all []trigger) {
 			folded = append(folded, `(name_fold, name_words) = (SELECT folded, words FROM reading WHERE field = 'name')`)
 		case t.folds(f):
 			folded = append(folded, fmt.Sprintf(`%s = (SELECT folded FROM reading WHERE field = '%s')`, f.FoldColumn(), f.Column))
+		}
+		if f.Natural {
+			folded = append(folded, fmt.Sprintf(`%s = (SELECT natural_key FROM reading WHERE field = '%s')`, f.KeyColumn(), f.Column))
+			lacksKey += fmt.Sprintf(` OR NEW.%s = '' AND NEW.%s <> ''`, f.KeyColumn(), f.FoldColumn())
 		}
 	}
 	// A program of a schema before foldingVersion gives words by another rule, which are replaced.
@@ -131,7 +136,7 @@ func (t triggered) sqlite() (all []trigger) {
 	of := `UPDATE OF ` + each(columns, "%s", ", ") + rowIDs + ` ON ` + t.table
 	add("revision_update", `AFTER `+of, `
   UPDATE revision SET n = n + 1 + (random() & 16777215)`+t.reference()+`;`)
-	add("search_insert", `AFTER INSERT ON `+t.table+` WHEN NEW.given_words IS NULL`, fold)
+	add("search_insert", `AFTER INSERT ON `+t.table+` WHEN NEW.given_words IS NULL`+lacksKey, fold)
 	add("search_update", `AFTER UPDATE OF id, `+each(texts, "%s", ", ")+rowIDs+` ON `+t.table+` WHEN NEW.id IS NOT OLD.id OR `+each(texts, "NEW.%[1]s IS NOT OLD.%[1]s", " OR "), `
   DELETE FROM `+t.table+`_search WHERE rowid = OLD.id;`+fold)
 	add("log_delete", `AFTER DELETE ON `+t.table, log+`OLD.id, OLD.version, '`+t.code+`', 'd', f.actor, `+image("OLD")+`, 1`+feed+`;`)
@@ -187,6 +192,9 @@ func (t triggered) postgres() (all []trigger) {
 	derived := []string{"id", "version"}
 	for _, f := range t.texts() {
 		derived = append(derived, f.FoldColumn())
+		if f.Natural {
+			derived = append(derived, f.KeyColumn())
+		}
 		if t.table == query.Books.Name && f.Column == "author" {
 			derived = append(derived, "author_short")
 		}
@@ -207,12 +215,14 @@ END $made$;
 	add("log_change", "", "AFTER UPDATE OR DELETE", "log_change", t.code, "{"+strings.Join(derived, ",")+"}")
 	if plain := t.plain(); len(plain) > 0 {
 		function := t.table + "_fold"
+		natural := slices.DeleteFunc(slices.Clone(plain), func(f *model.FieldInfo) bool { return !f.Natural })
+		derived := each(plain, "%[1]s, %[1]s_fold", ", ") + each(natural, ", %s_key", "")
 		add("fold", `CREATE OR REPLACE FUNCTION `+function+`() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
     BEGIN
-      `+each(plain, "NEW.%[1]s_fold := coalesce(fold(NEW.%[1]s), '');", " ")+`
+      `+each(plain, "NEW.%[1]s_fold := coalesce(fold(NEW.%[1]s), '');", " ")+each(natural, " NEW.%[1]s_key := natural_key(NEW.%[1]s_fold);", "")+`
       RETURN NEW;
     END $$;
-    `, "BEFORE INSERT OR UPDATE OF "+each(plain, "%[1]s, %[1]s_fold", ", "), function, each(plain, "%s", ","))
+    `, "BEFORE INSERT OR UPDATE OF "+derived, function, strings.ReplaceAll(derived, " ", ""))
 	}
 	return all
 }

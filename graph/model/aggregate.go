@@ -248,10 +248,11 @@ type CategoryFacet struct {
 	Count      int
 }
 
-// AuthorFacet is the number of books by an author.
+// AuthorFacet is the number of books by an author. Author is the first of Forms.
 type AuthorFacet struct {
 	Author string
 	Count  int
+	Forms  []string
 }
 
 // PublisherFacet is the number of books by a publisher.
@@ -289,9 +290,11 @@ func (f *BookFacets) Categories(ctx context.Context, first *int) ([]*CategoryFac
 	return facet(ctx, f, Facet{By: ByCategory, First: first}, func(g *BookGroup) *CategoryFacet { return &CategoryFacet{g.CategoryID, g.Aggregate.Count} })
 }
 
-// Authors counts the books by each author.
+// Authors counts the books by each author, whatever the form of the name.
 func (f *BookFacets) Authors(ctx context.Context, first *int) ([]*AuthorFacet, error) {
-	return facet(ctx, f, Facet{By: ByAuthor, First: first}, func(g *BookGroup) *AuthorFacet { return &AuthorFacet{*g.Author, g.Aggregate.Count} })
+	return facet(ctx, f, Facet{By: ByPerson, First: first}, func(g *BookGroup) *AuthorFacet {
+		return &AuthorFacet{*g.Author, g.Aggregate.Count, g.Forms}
+	})
 }
 
 // Publishers counts the books by each publisher.
@@ -373,5 +376,5 @@ func (s Selection) without(key GroupKey) Selection {
 
 // ownField is the filter field that a facet ignores.
 var ownField = map[GroupKey]string{
-	ByGenre: "genreId", ByAuthor: "author", ByYear: "publishedAt", ByPublisher: "publisher", ByLanguage: "language", ByPriceRange: "price",
+	ByGenre: "genreId", ByPerson: "author", ByYear: "publishedAt", ByPublisher: "publisher", ByLanguage: "language", ByPriceRange: "price",
 }

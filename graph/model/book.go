@@ -106,7 +106,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Language },
 		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Language }),
 	optional(FieldInfo{
-		Name: "shelfMark", Label: "Shelf mark", Max: 200, Use: onShelf,
+		Name: "shelfMark", Label: "Shelf mark", Max: 200, Use: onShelf, Natural: true,
 		Spellings: strings.Fields(`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber 852h 050a 952o`),
 	}, textCodec,
 		func(b *Book) **string { return &b.ShelfMark },

@@ -19,6 +19,7 @@ const (
 	KindCents
 	KindDate
 	KindTimestamp
+	KindNatural // of sort keys: a text in natural order
 )
 
 // IsNumber reports whether values are compared as integers.
@@ -55,6 +56,7 @@ type FieldInfo struct {
 	Use        Use
 	Min, Max   int64      // bounds of a number; for texts Max is the length in characters
 	Syntax     *Syntax    // of a text; nil: any text
+	Natural    bool       // a text in natural order (collate.NaturalKey)
 	Label      string     // on a page; default: Name with a capital letter
 	Spellings  []string   // other names in headers of files, in lower-case letters, best match first
 	Fallbacks  []string   // names that count after Spellings and other fields' guesses
@@ -104,6 +106,17 @@ func (f *FieldInfo) HasFold() bool {
 
 // FoldColumn returns the column of the folded form.
 func (f *FieldInfo) FoldColumn() string { return f.Column + "_fold" }
+
+// KeyColumn returns the column of the key of a field in natural order.
+func (f *FieldInfo) KeyColumn() string { return f.Column + "_key" }
+
+// OrderKind returns the kind of the field's sort key.
+func (f *FieldInfo) OrderKind() Kind {
+	if f.Natural {
+		return KindNatural
+	}
+	return f.Kind
+}
 
 // OrderName returns the name in the enum of order fields.
 func (f *FieldInfo) OrderName() string { return strings.ToUpper(f.Key) }
@@ -246,7 +259,7 @@ func (t *Entity) OrderNames() []string {
 func (t *Entity) orderKind(name string) (Kind, bool) {
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Is(Orderable) && f.OrderName() == name {
-			return f.Kind, true
+			return f.OrderKind(), true
 		}
 	}
 	for _, o := range t.Orders {

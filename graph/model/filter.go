@@ -36,8 +36,8 @@ type Condition struct {
 type Op string
 
 // The operations. Numbers, ids and cents are int64; dates and timestamps are text in the format of
-// GraphQL. Eq and In compare text exactly, other operations compare SortKeys. Operations with
-// Folded compare folded text.
+// GraphQL. Eq and In compare text exactly, other operations compare SortKeys, or
+// NaturalKeys for fields in natural order. Operations with Folded compare folded text.
 const (
 	And     Op = "and" // true without parts
 	Or      Op = "or"  // false without parts

@@ -18,7 +18,8 @@ const (
 	ByCategory   GroupKey = "CATEGORY"
 	ByAuthor     GroupKey = "AUTHOR"
 	ByYear       GroupKey = "YEAR"
-	ByPublisher  GroupKey = "PUBLISHER"   // only for facets, like those below; books without one are in no group
+	ByPerson     GroupKey = "PERSON"      // only for facets, like those below: ByAuthor by identity (author.Identity)
+	ByPublisher  GroupKey = "PUBLISHER"   // books without one are in no group
 	ByLanguage   GroupKey = "LANGUAGE"    // as ByPublisher
 	ByPriceRange GroupKey = "PRICE_RANGE" // ranges between Bounds
 )
@@ -53,6 +54,7 @@ func (g *Grouping) Key() string {
 type BookGroup struct {
 	GenreID, CategoryID ID
 	Author              *string
+	Forms               []string // for ByPerson: the texts of the author, most books first
 	Publisher, Language *string
 	Year                *int
 	PriceRange          int // number of Bounds up to the prices

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ type Order struct {
 	kinds        []Kind
 }
 
-// OrderKey is an order field, by its name in the enum. Text sorts by SortKey.
+// OrderKey is an order field, by its name in the enum. Text sorts by SortKey or NaturalKey.
 type OrderKey struct {
 	Field      string
 	Descending bool
@@ -168,6 +169,9 @@ func (o *Order) hash(typename string) []byte {
 	h := fnv.New32a()
 	h.Write([]byte(typename + " by "))
 	h.Write(o.key(nil))
+	if slices.Contains(o.kinds, KindNatural) { // these keys were folded texts
+		h.Write([]byte("natural"))
+	}
 	return h.Sum(nil)
 }
 

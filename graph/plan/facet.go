@@ -34,7 +34,7 @@ func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, erro
 }
 
 var facetKeys = map[string]model.GroupKey{
-	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByAuthor, "years": model.ByYear,
+	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByPerson, "years": model.ByYear,
 	"publishers": model.ByPublisher, "languages": model.ByLanguage, "prices": model.ByPriceRange,
 }
 

@@ -47,7 +47,7 @@ func NodeType[T any](name string, fields []model.RowField[T], nodeID func(*T) st
 	return t
 }
 
-// StructType returns a type whose leaves are the fields of struct T: strings, integers, values with
+// StructType returns a type whose leaves are the fields of struct T: strings, lists of them, integers, values with
 // AppendJSON, or pointers to these.
 func StructType[T any](name string) *Type[*T] {
 	t := NewType[*T](name)
@@ -65,6 +65,15 @@ func StructType[T any](name string) *Type[*T] {
 				return strconv.AppendInt(dst, int64(*v), 10)
 			case *string:
 				return model.AppendString(dst, *v)
+			case *[]string:
+				dst = append(dst, '[')
+				for i, text := range *v {
+					if i > 0 {
+						dst = append(dst, ',')
+					}
+					dst = model.AppendString(dst, text)
+				}
+				return append(dst, ']')
 			default:
 				return v.(interface{ AppendJSON([]byte) []byte }).AppendJSON(dst)
 			}

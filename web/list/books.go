@@ -76,6 +76,11 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	if to := l.URL(); len(notes) == 0 && to != r.URL.RequestURI() {
 		return nil, view.RedirectError(to)
 	}
+	if err := p.readForms(r, &l); isBusy(err) {
+		notes = append(notes, "The other forms of the authors could not be searched. Try again in a moment.")
+	} else if err != nil {
+		return nil, err
+	}
 	var response booksResponse
 	playground, err := p.Execute(r, "books", l.variables(), &response)
 	if (l.After != "" || l.Before != "") && model.IsCode(err, model.BadUserInput) {
@@ -157,33 +162,6 @@ func missing(noun string, selected []string, found []view.Named) (notes []string
 		}
 	}
 	return notes
-}
-
-// findAuthors replaces the authors of the facet by those that contain FindAuthor, if it is set.
-func (p Pages) findAuthors(r *http.Request, l listing, response *booksResponse) error {
-	if l.FindAuthor == "" {
-		return nil
-	}
-	filter := with(l, func(l *listing) { l.Authors = nil }).filter()
-	filter["author"] = map[string]any{"icontains": l.FindAuthor}
-	v := view.Variables{"filter": filter, "first": maxAuthors}
-	if l.Search != "" {
-		v["search"] = l.Search
-	}
-	var found struct {
-		BookGroups []struct {
-			Author    string
-			Aggregate struct{ Count int }
-		}
-	}
-	if _, err := p.Execute(r, "authors", v, &found); err != nil {
-		return err
-	}
-	response.Books.Facets.Authors = nil
-	for _, g := range found.BookGroups {
-		response.Books.Facets.Authors = append(response.Books.Facets.Authors, counted{Author: g.Author, Count: g.Aggregate.Count})
-	}
-	return nil
 }
 
 // isBusy reports whether an error leaves a page readable without the part that failed.

@@ -15,6 +15,7 @@ type counted struct {
 	Count           int
 	Category, Genre view.Named
 	Author          string
+	Forms           []string // of the author
 	Publisher       string
 	Language        string
 	Year            int
@@ -59,6 +60,11 @@ func facetViews(l listing, response *booksResponse) []facetView {
 	})
 	category := newFacet(l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes, func(l *listing) *[]string { return &l.Categories })
 	genre := newFacet(l, "genre", "Genre", found, maxGenres, response.Genres.Nodes, func(l *listing) *[]string { return &l.Genres })
+	for i, a := range f.Authors { // a selected one as it is in the URL
+		if n := sameAuthor(l.Authors, a.Author); n >= 0 {
+			f.Authors[i].Author = l.Authors[n]
+		}
+	}
 	author := newFacet(l, "author", "Author", f.Authors, maxAuthors, nil, func(l *listing) *[]string { return &l.Authors })
 	genre.Find, author.Find = l.FindGenre, l.FindAuthor
 	publisher := newFacet(l, "publisher", "Publisher", f.Publishers, maxPublishers, nil, func(l *listing) *[]string { return &l.Publishers })

@@ -19,7 +19,8 @@ type listing struct {
 	Search     string
 	Categories []string // ids, like Genres
 	Genres     []string
-	Authors    []string
+	Authors    []string            // each identity once
+	forms      map[string][]string // of Authors, as far as they are read
 	Publishers []string
 	Languages  []string // tags
 	From, To   string   // years
@@ -92,7 +93,12 @@ func readListing(query url.Values) (l listing, notes []string) {
 		texts := slices.DeleteFunc(slices.Clone(query[name]), func(text string) bool { return text == "" })
 		return texts[:min(len(texts), maxSelected)]
 	}
-	l.Authors, l.Publishers = texts("author"), texts("publisher")
+	for _, name := range texts("author") {
+		if sameAuthor(l.Authors, name) < 0 {
+			l.Authors = append(l.Authors, name)
+		}
+	}
+	l.Publishers = texts("publisher")
 	for _, text := range texts("language") {
 		if tag, ok := lang.Parse(text); ok {
 			l.Languages = append(l.Languages, tag)
@@ -250,7 +256,7 @@ func (l listing) Formats() []exportFormat { return exportFormats }
 // As returns the URL of the whole list in a format. It returns "" for filters that /api does not have: several texts of one, and
 // Since.
 func (l listing) As(format string) string {
-	if l.Since != "" || len(l.Authors) > 1 || len(l.Publishers) > 1 || len(l.Languages) > 1 {
+	if l.Since != "" || len(l.authorForms()) > 1 || len(l.Publishers) > 1 || len(l.Languages) > 1 {
 		return ""
 	}
 	sort := strings.ToLower(l.order().field)
@@ -332,7 +338,7 @@ func (l listing) filter() map[string]any {
 	if len(l.Genres) > 0 {
 		filter["genreId"] = map[string]any{"in": l.Genres}
 	}
-	for field, values := range map[string][]string{"author": l.Authors, "publisher": l.Publishers, "language": l.Languages} {
+	for field, values := range map[string][]string{"author": l.authorForms(), "publisher": l.Publishers, "language": l.Languages} {
 		if len(values) > 0 {
 			filter[field] = map[string]any{"in": values}
 		}

@@ -73,6 +73,9 @@ func (p Pages) printed(r *http.Request) (*printView, error) {
 		query.Del(name)
 	}
 	l, notes := readListing(query)
+	if err := p.readForms(r, &l); err != nil {
+		return nil, err
+	}
 	data := &printView{listing: l.first(), Notes: notes, Sorts: sorts, Sheets: sheets}
 	v := data.variables()
 	chosen := []string{}

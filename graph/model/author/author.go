@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"library-catalogue/graph/model/collate"
 )
@@ -83,16 +84,53 @@ func Join(persons []Person) string {
 	return strings.Join(names, "; ")
 }
 
-// Identity returns the key of sameness of the author of a book (collate.Identity): the texts "Tolkien, J. R. R." and
-// "J. R. R. Tolkien" have one.
+// Identity returns the key of sameness of the author of a book (collate.Identity): the texts "Tolkien, J. R. R.",
+// "J.R.R. Tolkien" and "JRR Tolkien" have one.
 func Identity(text string) string {
-	if names := plainNames(text); names != nil {
-		return collate.Identity(strings.Join(names, "; "))
+	names := plainNames(text)
+	if names == nil {
+		names = namesIn(text)
 	}
-	if names := namesIn(text); len(names) > 0 {
-		text = strings.Join(names, "; ")
+	if len(names) == 0 {
+		return collate.Identity(text)
 	}
-	return collate.Identity(text)
+	for i, name := range names {
+		names[i] = withInitials(collate.Identity(name))
+	}
+	return strings.Join(names, "; ")
+}
+
+// withInitials returns the key of a name with each initial as a word with a point: j.r.r., j r r, and jrr at the start, become
+// j. r. r. A last word of one letter stays, as it is a family name: Malcolm X.
+func withInitials(key string) string {
+	words := strings.Split(key, " ")
+	last := len(words) - 1
+	for i, word := range words {
+		rest, initials := word, ""
+		for {
+			letter, size := utf8.DecodeRuneInString(rest)
+			if !unicode.IsLetter(letter) || !strings.HasPrefix(rest[size:], ".") {
+				break
+			}
+			initials += rest[:size] + ". "
+			rest = strings.TrimPrefix(rest[size+1:], "-")
+		}
+		switch letters := utf8.RuneCountInString(rest); {
+		case i < last && (letters == 1 && unicode.IsLetter([]rune(rest)[0]) || i == 0 && initials == "" && isUnspoken(rest)):
+			initials += strings.Join(strings.Split(rest, ""), ". ") + "."
+		case letters == 0:
+			initials = strings.TrimSuffix(initials, " ")
+		default:
+			initials += rest
+		}
+		words[i] = initials
+	}
+	return strings.Join(words, " ")
+}
+
+// isUnspoken reports whether a word of a key has two to four Latin letters and no vowel, so that it is initials.
+func isUnspoken(word string) bool {
+	return len(word) >= 2 && len(word) <= 4 && strings.Trim(word, "bcdfghjklmnpqrstvwxz") == ""
 }
 
 // maxPlain is the end of the Latin letters that occur in names.

@@ -20,13 +20,17 @@ const sortKeyLength = 100
 // SortKey returns the text that orders s among others, byte by byte: the first 100
 // characters of its folded form. Texts with the same key are equal in order.
 func SortKey(s string) string {
-	folded, n := Fold(s), 0
-	for i := range folded {
-		if n++; n > sortKeyLength {
-			return folded[:i]
+	return firstRunes(Fold(s), sortKeyLength)
+}
+
+// firstRunes returns the first n characters of s.
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
 		}
 	}
-	return folded
+	return s
 }
 
 // Fold removes what a search ignores: "Émile" becomes "emile", "Straße" "strasse", "Łódź" "lodz".

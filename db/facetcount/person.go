@@ -1,0 +1,63 @@
+package facetcount
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"library-catalogue/graph/model/author"
+	"library-catalogue/graph/model/collate"
+)
+
+// person counts the rows of the authors with one identity (author.Identity).
+type person struct {
+	rows  int
+	form  string         // the only one, or
+	forms map[string]int // rows by form
+}
+
+// group counts authors by identity. Texts are read without, because a group of rows may have many of one text.
+func (v *values) group() {
+	v.persons = make(map[string]*person, len(v.texts))
+	for text, n := range v.texts {
+		v.addPerson(text, n)
+	}
+	v.texts = nil
+}
+
+// addPerson adds n rows to those of an author.
+func (v *values) addPerson(text string, n int) {
+	key := author.Identity(text)
+	p := v.persons[key]
+	switch {
+	case p == nil:
+		p = &person{form: text}
+		v.persons[key] = p
+	case p.forms == nil && p.form != text:
+		p.forms = map[string]int{p.form: p.rows}
+	}
+	p.rows += n
+	if p.forms != nil {
+		if p.forms[text] += n; p.forms[text] == 0 {
+			delete(p.forms, text)
+		}
+		if len(p.forms) == 1 {
+			for p.form = range p.forms {
+			}
+			p.forms = nil
+		}
+	}
+	if p.rows == 0 {
+		delete(v.persons, key)
+	}
+}
+
+// all returns the forms, those of most rows first, then by name.
+func (p *person) all() []string {
+	if p.forms == nil {
+		return []string{p.form}
+	}
+	return slices.SortedFunc(maps.Keys(p.forms), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.forms[b], p.forms[a]), cmp.Compare(collate.SortKey(a), collate.SortKey(b)), cmp.Compare(a, b))
+	})
+}

@@ -1,0 +1,2 @@
+-- +goose Up
+INSERT INTO schema_versions VALUES (14, 3);
