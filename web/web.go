@@ -94,6 +94,7 @@ func New(cfg Config) (*Pages, error) {
 		p.mux.Handle("GET /account", p.drawn(own.Account))
 		p.mux.Handle("GET /admin", p.drawn(own.Admin))
 		p.mux.Handle("GET /changes", p.drawn(own.Log))
+		p.mux.Handle("GET /changes/books", p.drawn(books.Changed))
 	}
 	cached := cfg.Cache
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(lists.Books))))

@@ -12,6 +12,7 @@ import (
 type bookField struct {
 	model.FieldInfo
 	Value string // empty: none
+	First bool   // of the form
 }
 
 // place is the position of a field on a book's page and in its form.
@@ -40,7 +41,7 @@ func (f bookField) place() place {
 func (b *wholeBook) at(p place) (fields []bookField) {
 	for _, kind := range []model.Kind{model.KindDate, model.KindInt, model.KindCents, model.KindText} {
 		for _, f := range model.BookFields {
-			field := bookField{FieldInfo: f.FieldInfo}
+			field := bookField{FieldInfo: f.FieldInfo, First: p == titles && len(fields) == 0}
 			if f.Kind != kind || !f.Writable || field.place() != p {
 				continue
 			}
@@ -113,7 +114,7 @@ func (f bookField) Hint() string {
 
 // hints has the hints of texts.
 var hints = map[string]string{
-	"author":   "Separate authors with commas.",
+	"author":   "Separate authors with semicolons.",
 	"isbn":     "10 or 13 digits",
 	"language": "German or de",
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -117,6 +118,50 @@ func (p Pages) History(r *http.Request) (*view.Page, error) {
 	}
 	data.Changes = changes
 	return &view.Page{Name: "history.html", Title: "History of " + data.Name, Section: "books", Query: playground, Script: "history.js", Main: data}, nil
+}
+
+// changedBook is a book with its newest changes.
+type changedBook struct {
+	ID, Name string
+	History  struct{ Nodes []*change }
+	at       string
+}
+
+// Differences returns what the change at the time of the page changed; nothing if its values are not kept.
+func (b *changedBook) Differences() []difference {
+	changes := b.History.Nodes
+	i := slices.IndexFunc(changes, func(c *change) bool { return c.At == b.at })
+	if i < 0 || i+1 == len(changes) || changes[i].Book == nil || changes[i+1].Book == nil {
+		return nil
+	}
+	return changes[i].Book.differences(changes[i+1].Book)
+}
+
+// Changed returns the page of books that one write has changed, with their old and new values. The query has its time and the
+// ids of the books, of which it takes 100.
+func (p Pages) Changed(r *http.Request) (*view.Page, error) {
+	main := struct {
+		At    string
+		Books []*changedBook
+	}{At: r.URL.Query().Get("at")}
+	ids := []string{}
+	for text := range strings.SplitSeq(r.URL.Query().Get("ids"), ",") {
+		if id := model.ParseID(text); id > 0 && len(ids) < 100 {
+			ids = append(ids, id.String())
+		}
+	}
+	var response struct {
+		Books struct{ Nodes []*changedBook }
+	}
+	playground, err := p.Execute(r, "changed", view.Variables{"ids": ids}, &response)
+	if err != nil {
+		return nil, err
+	}
+	main.Books = response.Books.Nodes
+	for _, b := range main.Books {
+		b.at = main.At
+	}
+	return &view.Page{Name: "changed.html", Title: "Old and new values", Section: "changes", Query: playground, Main: main}, nil
 }
 
 // missingBook is the error of a book that does not exist.

@@ -12,14 +12,20 @@ func TestLog(t *testing.T) {
 	b.do("an editor", b.welcome(s.invite(t, "ada", "editor")))
 	b.do("a change", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "Renamed"), click("book-form .main"), untilAt(`^/books/1$`))
 	b.do("the log", click(".account summary"), click("[href='/changes']"), untilAt(`^/changes$`),
-		until(`document.querySelector(".entries li").textContent.replace(/\s+/g, " ").includes("Changed book Renamed") && document.querySelector(".entries li").textContent.includes("by ada, version 2")`),
-		until(`document.querySelectorAll(".entries li").length === 50`))
-	b.do("older ones", click("[rel=next]"), untilAt(`^/changes\?after=`), until(`document.querySelector(".pager a").textContent === "Newest"`), click(".pager a"), untilAt(`^/changes$`))
+		until(`document.querySelector(".entries li").textContent.replace(/\s+/g, " ").includes("Changed book Renamed") && document.querySelector(".entries li").textContent.includes("version 2") && document.querySelector(".entries li").textContent.includes("by ada")`),
+		until(`document.querySelector(".entries > li:nth-child(2) summary").textContent === "Added 300 books" && !document.querySelector("[rel=next]")`))
 	b.do("a filter", put("[name=what]", "UPDATE"), click(".filters .button"), untilAt(`^/changes\?.*what=UPDATE`), until(`document.querySelectorAll(".entries li").length === 1 && document.querySelector("[name=what]").value === "UPDATE"`))
 	if faults := b.faults(""); faults != "" {
 		t.Errorf("the log: %s", faults)
 	}
-	b.do("its history", click(".entries p a"), untilAt(`^/books/1/history$`))
+	b.do("its history", click(".entries [href='/books/1/history']"), untilAt(`^/books/1/history$`))
+	b.do("many books", b.goTo("/?sort=name"), scripted, click(".tick"), click("[data-all]"), click("[data-genre]"), until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = 5`),
+		click("dialog .main"), says("Changed to "), b.goTo("/changes"), until(`/^Changed (29|30) books$/.test(document.querySelector(".entries summary").textContent)`))
+	b.do("their names", click(".entries summary"), until(`document.querySelector(".entries details[open] ol [href^='/books/']").checkVisibility()`))
+	b.do("their values", click("[href^='/changes/books']"), untilAt(`^/changes/books`), until(`document.querySelectorAll(".differences").length >= 29 && [...document.querySelectorAll(".differences")].every((d) => d.querySelectorAll("dt").length === 1 && d.querySelector("dt").textContent === "Genre" && d.querySelector("del") && d.querySelector("ins"))`))
+	if faults := b.faults(""); faults != "" {
+		t.Errorf("the values: %s", faults)
+	}
 }
 
 // TestWebhooks adds a webhook, whose secret is shown once, disables and deletes it.

@@ -41,14 +41,41 @@ func TestWrongFields(t *testing.T) {
 	}
 	b.do("the hints", describedBy("pages", "pages-hint"), describedBy("price", "price-hint"), describedBy("publishedAt", "publishedAt-hint"))
 	b.do("wrong", write("#pages", "12o"), write("#price", "1.250"), write("#publishedAt", "03/04/2001"), write("#author", ""), write("#isbn", "12"), choose("", ""), click("book-form .main"),
-		until(`document.getElementById("isbn-wrong")`), // only the server knows ISBNs
+		says("isbn", "This has 2 digits. An ISBN has 10 or 13."), // only the server knows ISBNs
 		says("pages", "Write a whole number, like 304."), says("price", "“1.250” can be read in two ways. Write 1250.00 or 1.25."),
 		says("publishedAt", "“03/04/2001” can be read in two ways. Write 2001-03-04 or 2001-04-03."), says("author", "Required"), says("newGenre", "Required"),
 		describedBy("author", "author-hint author-wrong"), describedBy("pages", "pages-hint pages-wrong"))
-	b.do("too many", write("#pages", "1000001"), click("book-form .main"), says("pages", "Enter a whole number from 1 to 1,000,000"))
+	b.do("too many", write("#pages", "1000001"), click("book-form .main"), says("pages", "Write 1,000,000 or less."))
 	b.do("mended", write("#pages", "12"), write("#author", "Ende, Michael"), run(`document.getElementById("author").dispatchEvent(new Event("change"))`),
 		until(`document.querySelector(".offer").textContent === "Write “Michael Ende”"`), click(".offer"), until(`document.getElementById("author").value === "Michael Ende"`), click("book-form .main"), until(`!document.getElementById("pages-wrong")`),
 		describedBy("author", "author-hint"), describedBy("pages", "pages-hint"))
+}
+
+// TestFieldWords sends values that the server refuses. The form says in its own words what to write.
+func TestFieldWords(t *testing.T) {
+	b := open(t, start(t))
+	b.do("the form", formAt(b, "/books/1/edit"))
+	for _, tt := range []struct{ field, value, words string }{
+		{"isbn", "978-3-16-148410-1", "The last digit should be 0, or another digit is wrong."},
+		{"isbn", "0-8044-2957-1", "The last digit should be X, or another digit is wrong."},
+		{"isbn", "3161484105", "The last digit should be X, or another digit is wrong."},
+		{"isbn", "ISBN 978316148410", "This has 12 digits. An ISBN has 10 or 13."},
+		{"isbn", "4006381333931", "An ISBN of 13 digits begins with 978 or 979."},
+		{"isbn", "9.78316E+12", "An ISBN has digits and hyphens only. The last of 10 may be X."},
+		{"language", "deutchs", "“deutchs” is not a language. Write its name or its code, like German or de."},
+		{"pages", "0", "Write 1 or more."},
+		{"pages", "1.5", "Write a whole number, like 304."},
+		{"price", "-3", "Write 0 or more."},
+		{"price", "100000000", "Write 99,999,999.99 or less."},
+		{"price", "abc", "Write an amount, like 15.71."},
+		{"publishedAt", "soon", "Write a year or a day, like 1969 or 1969-01-31."},
+	} {
+		b.do(tt.field+" "+tt.value, run(fmt.Sprintf(`window.old = document.querySelector(%q).value`, "#"+tt.field)), write("#"+tt.field, tt.value), click("book-form .main"),
+			until(fmt.Sprintf(`!document.querySelector("book-form .main").disabled && document.getElementById("%s-wrong")?.textContent === %q`, tt.field, tt.words)),
+			until(`document.querySelectorAll(".wrong-text").length === 1`), run(fmt.Sprintf(`document.querySelector(%q).value = old`, "#"+tt.field)))
+	}
+	b.do("too long", run(`document.querySelector("#name").removeAttribute("maxlength"); document.querySelector("#name").value = "é".repeat(1001)`), click("book-form .main"),
+		until(`document.getElementById("name-wrong")?.textContent === "Shorten this to 1,000 characters. It has 1,001."`))
 }
 
 // TestNotations writes values as people do. The form keeps a year, and shows the other values as they are stored.
@@ -136,13 +163,19 @@ func TestNewGenre(t *testing.T) {
 	b.do("one category", until(`(fetch("/api/categories?q=Tales").then((r) => r.json()).then((list) => { window.found = list.data.length; }), window.found === 1)`))
 }
 
-// TestAddAnother saves a book and goes on with an empty form.
+// TestAddAnother saves a book and goes on with a form that has the genre, the publisher and the language of the book. Its first field
+// has the focus, as that of the first form has.
 func TestAddAnother(t *testing.T) {
 	b := open(t, start(t))
-	b.do("the first", formAt(b, "/books/new"), fill("Momo", "9.99"), click("[data-another]"),
-		until(`location.pathname === "/books/new" && document.querySelector("#name").value === "" && document.activeElement.id === "name"`),
-		until(`document.querySelector("#live").textContent === "“Momo” was saved."`))
-	b.do("the second", fill("Jim Button", "8.88"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Jim Button"`))
+	begun := until(`location.pathname === "/books/new" && document.querySelector("#name").value === "" && document.activeElement.id === "name"`)
+	keeps := func(genre string) step {
+		return until(fmt.Sprintf(`document.querySelector("#genreId").selectedOptions[0].textContent === %q && document.querySelector("#publisher").value === "Thienemann" && document.querySelector("#language").value === "German" && document.querySelector("#author").value === "" && !document.querySelector("book-form").dirty()`, genre))
+	}
+	more := chromedp.Steps(write("#publisher", "Thienemann"), write("#language", "German"))
+	b.do("by a link", b.goTo("/"), scripted, click(`.actions [href="/books/new"]`), begun)
+	b.do("the first", formAt(b, "/books/new"), begun, fill("Momo", "9.99"), more, choose("Fairy tales", "Tales"), click("[data-another]"), begun, says("“Momo” was saved."), keeps("Fairy tales"))
+	b.do("the second", fill("Jojo", "9.99"), click("[data-another]"), begun, says("“Jojo” was saved."), until(`document.querySelector("#genreId").value === "1"`))
+	b.do("the third", fill("Jim Button", "8.88"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Jim Button" && document.querySelector(".facts").textContent.includes("Thienemann")`))
 }
 
 // TestScan reads a barcode with the camera, where the browser can.

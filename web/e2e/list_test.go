@@ -19,7 +19,7 @@ func TestView(t *testing.T) {
 	b.do("elsewhere", click(".view summary"), until(`document.querySelector(".view[open]")`), click("h1"), until(`!document.querySelector(".view[open]")`))
 	b.do("copy", click(".view summary"), click("copy-button button"), until(`window.copied === location.href && document.querySelector("#live").textContent === "The link was copied."`))
 	b.do("no copy", run(`navigator.clipboard.writeText = async () => { throw new DOMException("", "NotAllowedError"); }`), click(".view summary"), click("copy-button button"), says("The link was not copied."))
-	b.do("JSON", until(`(fetch(document.querySelectorAll(".view a")[1].href).then((r) => r.json()).then((list) => { window.found = list.data.length; }), window.found === document.querySelectorAll(".row").length)`))
+	b.do("JSON", until(`(fetch(document.querySelector(".view a[href*='format=json']").href).then((r) => r.json()).then((list) => { window.found = list.data.length; }), window.found === document.querySelectorAll(".row").length)`))
 	b.do("the query", click(".view summary"), click(`.view a[href^="/playground"]`), untilAt("^/playground"))
 }
 
@@ -109,5 +109,36 @@ func TestTickedBooks(t *testing.T) {
 	b.do("delete by keys", focus("#main"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), ticked("1 book ticked"), tick(3), ticked("2 books ticked"), click("[data-delete]"),
 		until(`document.querySelectorAll("dialog .names li").length === 2`), click("dialog .danger"),
 		until(`document.querySelector("#live").textContent.startsWith("Deleted: 2 books.") && document.querySelector("h1").textContent === "298 books"`))
-	b.do("all and none", tick(1), click("[data-all]"), ticked("30 books ticked"), click("[data-none]"), until(`document.querySelector(".ticked").hidden && document.activeElement.closest(".row")`))
+	b.do("all and none", tick(1), click("[data-all]"), ticked("30 of 298 books ticked"), click("[data-none]"), until(`document.querySelector(".ticked").hidden && document.activeElement.closest(".row")`))
+}
+
+// TestTickedFound ticks all books that a list has found, also those of its other pages, gives them a genre and deletes them. Each has an
+// Undo, which leaves the books that someone has changed since and names them.
+func TestTickedFound(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	s.graphQL(t, `mutation { updateBooks(input: {filter: {id: {in: [2, 3]}}, patch: {author: "Found Author"}, atMost: 2}) { count } }`)
+	s.graphQL(t, `mutation { updateBooks(input: {filter: {id: {gt: 3, lte: 37}}, patch: {author: "Found Author"}, atMost: 34}) { count } }`)
+	ticked := func(text string) step {
+		return until(fmt.Sprintf(`document.querySelector(".ticked strong").textContent === %q`, text))
+	}
+	all := chromedp.Steps(click(".row .tick"), click("[data-all]"), ticked("30 of 36 books ticked"), until(`document.querySelector("[data-all]").textContent === "Tick all 36"`),
+		click("[data-all]"), ticked("36 books ticked"), until(`document.querySelector("[data-all]").hidden`))
+	genre := func(id int) step {
+		choose := fmt.Sprintf(`document.querySelector("dialog select").value = %d`, id)
+		return chromedp.Steps(click("[data-genre]"), until(`document.querySelectorAll("dialog option").length > 20`), run(choose), click("dialog .main"))
+	}
+	genres := `fetch("/api/books?author=Found+Author&sort=id").then((r) => r.json()).then((list) => { window.found = list.data.map((book) => book.id + ":" + book.genre_id + ":" + book.name).join(); })`
+	b.do("the list", b.goTo("/?author=Found+Author"), scripted, run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)),
+		chromedp.Evaluate[chromedp.Void](genres, chromedp.EvalAwaitPromise), run(`window.before = found`))
+	same := until(`(` + genres + `, found === before)`)
+	b.do("a part", all, click(".row .tick"), ticked("35 books ticked"), click("[data-none]"))
+	b.do("a genre", all, genre(5), says("Changed to "), until(`(`+genres+`, found.split(",").every((book) => book.includes(":5:")))`), until(`document.querySelectorAll(".row").length === 30`))
+	b.do("its undo", click("#live button"), says("Back in the previous genre: "), same)
+	b.do("a genre again", all, genre(6), says("Changed to "))
+	s.graphQL(t, `mutation { updateBook(input: {id: 20, patch: {price: "7.77"}}) { book { id } } }`)
+	b.do("its undo but for one", click("#live button"), says("because someone changed them since: “The Compleat Works of"),
+		until(`(`+genres+`, found.split(",").filter((book) => !before.includes(book)).map((book) => book.slice(0, 5)).join() === "20:6:")`))
+	b.do("deleted", all, click("[data-delete]"), until(`document.querySelectorAll("dialog .names li").length === 36`), click("dialog .danger"), says("Deleted: 36 books."), until(`document.querySelector("h1").textContent === "Nothing found"`))
+	b.do("its undo", click("#live button"), says("Back again: 36 books."), until(`document.querySelector("h1").textContent === "36 books"`))
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -41,6 +42,18 @@ func TestKeptForms(t *testing.T) {
 	b.do("a webhook", loaded, click(".new summary"), write("#url", "https://example.com/hook"), b.endSessions("ada"), click("[action='/webhooks'] .main"), signInAgain("ada"), until(`document.querySelector("#secret")?.value.startsWith("whsec_")`))
 	b.do("a password", b.goTo("/account"), loaded, write("#old_password", password), write("#password", "another long one"), b.endSessions("ada"), click("#change-password"), signInAgain("ada"),
 		until(`document.querySelector("#live.shown").textContent === "Your password is changed. You are signed out elsewhere."`))
+}
+
+// TestConflictNames names the person who has saved the book that one edits, and who has deleted it.
+func TestConflictNames(t *testing.T) {
+	b := open(t, startAccounts(t))
+	elsewhere := func(mutation string) step {
+		return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`fetch("/graphql", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query: %q }) }).then((r) => r.text())`, mutation), chromedp.EvalAwaitPromise)
+	}
+	b.do("an editor", b.welcome(b.service.invite(t, "grace", "editor")), b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "Mine"), write("#description", "Mine ends in a full stop."))
+	b.do("changed", elsewhere(`mutation { updateBook(input: {id: 1, patch: {name: "Theirs"}}) { book { id } } }`), click("book-form .main"),
+		until(`document.querySelector(".clash strong").textContent === "grace changed this book"`), until(`document.querySelector(".merged").textContent === "No conflict, both kept:your Description: Mine ends in a full stop."`))
+	b.do("deleted", click("[data-back]"), elsewhere(`mutation { deleteBook(input: {id: 1}) { deletedBookId } }`), click("book-form .main"), until(`document.querySelector(".problems").textContent.startsWith("grace deleted this book.")`))
 }
 
 // TestWelcomeLinks keeps a link for a reload, takes another one in the same tab, and names the account of each.

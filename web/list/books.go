@@ -3,6 +3,7 @@ package list
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -245,6 +246,12 @@ func span(low, high string) string {
 		return "from " + low
 	}
 	return low + " to " + high
+}
+
+// Found returns the variables, as JSON, that select all books of the list.
+func (l listing) Found() (string, error) {
+	text, err := json.Marshal(l.selection())
+	return string(text), err
 }
 
 // First returns the URL of the first page.

@@ -304,20 +304,25 @@ func (l listing) sorted(s sortOrder, descending bool) listing {
 	return l
 }
 
+// selection returns the variables that select the books of the list.
+func (l listing) selection() view.Variables {
+	v := view.Variables{"filter": l.filter()}
+	if l.Search != "" {
+		v["search"] = l.Search
+	}
+	return v
+}
+
 // variables returns the variables of books.graphql.
 func (l listing) variables() view.Variables {
 	direction := "ASC"
 	if l.descends() {
 		direction = "DESC"
 	}
-	v := view.Variables{
-		"filter": l.filter(), "bounds": priceBounds, "more": l.More,
-		"categories": append([]string{}, l.Categories...), "genres": append([]string{}, l.Genres...), // for their names
-		"orderBy": []any{map[string]string{"field": l.order().field, "direction": direction}},
-	}
-	if l.Search != "" {
-		v["search"] = l.Search
-	}
+	v := l.selection()
+	v["bounds"], v["more"] = priceBounds, l.More
+	v["categories"], v["genres"] = append([]string{}, l.Categories...), append([]string{}, l.Genres...) // for their names
+	v["orderBy"] = []any{map[string]string{"field": l.order().field, "direction": direction}}
 	switch {
 	case l.Before != "":
 		v["last"], v["before"] = pageSize, l.Before

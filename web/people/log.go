@@ -58,6 +58,55 @@ func wordsOf(choices []choice, value string) string {
 	return choices[i].Words
 }
 
+// entry is one change, or the changes that one write made of many rows. They have the time and the actor of the first.
+type entry struct {
+	*logged
+	Changes []*logged
+}
+
+// maxEntries is the number of entries on a page, and maxValued that of books whose values a page shows.
+const maxEntries, maxValued = 50, 100
+
+// entries groups changes by write. It leaves out what follows maxEntries entries, and the last entry if it may have more changes than
+// were read, unless it is the only one.
+func entries(changes []*logged, hasMore bool) (all []entry, left bool) {
+	for _, c := range changes {
+		if n := len(all); n > 0 && c.sameWrite(all[n-1].logged) {
+			all[n-1].Changes = append(all[n-1].Changes, c)
+			continue
+		}
+		all = append(all, entry{c, []*logged{c}})
+	}
+	n := len(all)
+	if hasMore {
+		n = max(n-1, min(n, 1))
+	}
+	n = min(n, maxEntries)
+	return all[:n], n < len(all)
+}
+
+// sameWrite reports whether a change is of the write of another one. All changes of a transaction have one time.
+func (c *logged) sameWrite(other *logged) bool {
+	return c.At == other.At && c.Type == other.Type && c.Operation == other.Operation && c.Who() == other.Who()
+}
+
+// Rows returns the number of rows with their noun.
+func (e entry) Rows() string {
+	return view.Number(len(e.Changes)) + " " + Kind(model.CatalogueType(e.Type))
+}
+
+// ValuesURL returns the address of the old and new values of books, or "" for other changes.
+func (e entry) ValuesURL() string {
+	if e.Type != "BOOK" || e.Operation != "UPDATE" {
+		return ""
+	}
+	var ids []string
+	for _, c := range e.Changes[:min(len(e.Changes), maxValued)] {
+		ids = append(ids, c.ID)
+	}
+	return "/changes/books?" + url.Values{"at": {e.At}, "ids": {strings.Join(ids, ",")}}.Encode()
+}
+
 // logFilter is the selection of a page of the log, as the address has it. Empty fields select all.
 type logFilter struct{ Kind, What, Who, Since, After string }
 
@@ -107,7 +156,7 @@ func (f logFilter) variables() (view.Variables, error) {
 type logView struct {
 	logFilter
 	Kinds, Whats, Actors []choice
-	Changes              []*logged
+	Entries              []entry
 	Filtered             bool
 	Older, Newest        string // addresses of other pages, or empty
 }
@@ -135,11 +184,15 @@ func (p Pages) Log(r *http.Request) (*view.Page, error) {
 		return nil, err
 	}
 	page := response.RecentChanges
-	main := &logView{logFilter: f, Kinds: kinds, Whats: whats, Changes: page.Nodes, Filtered: f.Kind+f.What+f.Who+f.Since != ""}
+	main := &logView{logFilter: f, Kinds: kinds, Whats: whats, Filtered: f.Kind+f.What+f.Who+f.Since != ""}
 	if main.Actors, err = p.actors(r, f.Who, page.Nodes); err != nil {
 		return nil, err
 	}
-	if page.HasMore {
+	var left bool
+	if main.Entries, left = entries(page.Nodes, page.HasMore); left {
+		last := main.Entries[len(main.Entries)-1].Changes
+		main.Older = f.url(last[len(last)-1].Position)
+	} else if page.HasMore {
 		main.Older = f.url(page.Position)
 	}
 	if f.After != "" {

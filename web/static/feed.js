@@ -11,7 +11,7 @@ let timer = 0;
 let failures = 0; // of updates and streams, one after another
 let notBefore = 0; // performance.now() of the earliest next update
 
-const isBusy = () => !getSelection().isCollapsed || Boolean(document.querySelector('dialog[open], .tick:checked, .view[open], .menu:popover-open'))
+const isBusy = () => !getSelection().isCollapsed || Boolean(document.querySelector('dialog[open], .ticked:not([hidden]), .view[open], .menu:popover-open'))
   || document.activeElement.matches('input:not([type=checkbox]), textarea, select');
 
 // matters reports whether the page may differ after a change. It has the user's own changes already.

@@ -1,13 +1,13 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
 import { request, newKey, GraphQLError, leaving } from './token.js';
-import { inWords, known } from './words.js';
+import { fieldProblem, inWords, known } from './words.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
 
-const create = `mutation CreateBook($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`;
+const create = `mutation CreateBook($input: CreateBookInput!) { createBook(input: $input) { book { id genreId } } }`;
 const update = `mutation UpdateBook($input: UpdateBookInput!) { updateBook(input: $input) { book { id version } } }`;
-const current = (fields) => `query Now($id: ID!) { book(id: $id) { version updatedAt ${fields.join(' ')} genre { name } } }`;
+const current = (fields) => `query Now($id: ID!) { book(id: $id) { version updatedAt ${fields.join(' ')} genre { name } } history(type: BOOK, id: $id, first: 1) { nodes { actorName } } }`;
 
 const createGenre = `mutation CreateGenre($input: CreateGenreInput!) { createGenre(input: $input) { genre { id } } }`;
 
@@ -18,12 +18,14 @@ const isDay = (text) => {
 
 const isYear = (text) => /^\d{4}$/.test(text);
 
-// checks return what is wrong with a value of a kind, or ''.
+// checks report whether a value of a kind is in the catalogue's notation. The server says what is wrong with others.
 const checks = {
-  date: (value) => isDay(value) || isYear(value) ? '' : 'Write a year or a day, like 1969 or 1969-01-31.',
-  number: (value, { min, max }) => /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max ? '' : `Enter a whole number from ${min} to ${Number(max).toLocaleString('en')}`,
-  price: (value) => /^\d+(\.\d\d?)?$/.test(value) ? '' : 'Write an amount, like 15.71.',
+  date: (value) => isDay(value) || isYear(value),
+  number: (value, { min, max }) => /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max,
+  price: (value) => /^\d+(\.\d\d?)?$/.test(value),
 };
+
+const kept = ['genreId', 'publisher', 'language']; // fields that the next book of a shelf has in common
 
 class BookForm extends HTMLElement {
   connectedCallback() {
@@ -100,6 +102,12 @@ class BookForm extends HTMLElement {
     this.changed();
   }
 
+  // begin fills an empty form with what a book has in common with the one saved before.
+  begin(values) {
+    for (const name of kept) this.form.elements[name].value = values[name];
+    this.base = this.values();
+  }
+
   forget() {
     this.done = true;
     sessionStorage.removeItem(this.draft);
@@ -124,12 +132,16 @@ class BookForm extends HTMLElement {
     return input;
   }
 
-  // problem returns what is wrong with a field's value, or ''.
-  problem(name) {
-    const { value, required, dataset } = this.form.elements[name];
-    const text = value.trim();
-    if (!text) return !required ? '' : name === 'genreId' ? 'Choose a genre' : 'Required';
-    return checks[dataset.kind]?.(text, dataset) ?? '';
+  // isMissing reports whether a required field has no value.
+  isMissing(name) {
+    const { value, required } = this.form.elements[name];
+    return required && !value.trim();
+  }
+
+  // isOther reports whether a value is not in the catalogue's notation, or out of bounds.
+  isOther(name) {
+    const { value, dataset } = this.form.elements[name];
+    return Boolean(dataset.kind && value.trim() && !checks[dataset.kind](value.trim(), dataset));
   }
 
   // meant returns what the server makes of the values of fields: values in the catalogue's notation, problems and offers.
@@ -140,19 +152,16 @@ class BookForm extends HTMLElement {
     return response.json();
   }
 
-  // read replaces dates and numbers in other notations by those of the catalogue, and returns what cannot be read. It asks the
+  // read replaces dates and numbers in other notations by those of the catalogue, and returns what is wrong. It asks the
   // server about all fields if one is wrong, so that all problems show at once.
   async read(names) {
-    const isOther = (name) => {
-      const { value, dataset } = this.form.elements[name];
-      return dataset.kind && value.trim() && checks[dataset.kind](value.trim(), { min: 0, max: Infinity });
-    };
-    const others = this.fields.filter(isOther);
-    if (!others.length && !names.some((name) => this.problem(name))) return [];
+    const others = this.fields.filter((name) => this.isOther(name));
+    const missing = names.filter((name) => this.isMissing(name)).map((field) => ({ field, message: field === 'genreId' ? 'Choose a genre' : 'Required' }));
+    if (!others.length && !missing.length) return [];
     const { values, problems } = await this.meant(this.fields);
     for (const name of others) if (values[name]) this.form.elements[name].value = values[name];
     this.changed();
-    return Object.entries(problems).map(([field, message]) => ({ field, message, isUnread: others.includes(field) }));
+    return [...missing, ...Object.entries(problems).map(([field, message]) => ({ field, message }))];
   }
 
   // offer offers the author with the given names first, if the family name stands first.
@@ -199,24 +208,23 @@ class BookForm extends HTMLElement {
     for (const button of buttons) button.disabled = true;
     try {
       const names = this.form.elements.genreId.value === 'new' ? [...this.fields, 'newGenre', 'newCategory'] : this.fields;
-      const read = choice ? [] : await this.read(names);
-      const wrong = [...read.filter(({ isUnread }) => isUnread), ...names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message), ...read]; // the first of a field counts
+      const wrong = choice ? [] : await this.read(names);
       if (wrong.length) return this.refuse(wrong);
       const data = this.id_ ? await this.update(choice) : await this.create();
       if (!data) return;
       const id = this.id_ || data.createBook.book.id;
-      const { name } = this.values();
+      const { name, ...values } = this.values();
       this.forget();
       if (this.another) {
         await visit('/books/new');
+        document.querySelector('book-form')?.begin({ ...values, genreId: data.createBook.book.genreId });
         announce(`“${name}” was saved.`, true);
-        document.getElementById('name').focus();
         return;
       }
       await visit(`/books/${id}`);
       saved(this.undo);
     } catch (error) {
-      if (error.code === 'CONFLICT') return this.clash().catch((failure) => this.fail(failure));
+      if (this.id_ && ['CONFLICT', 'NOT_FOUND'].includes(error.code)) return this.clash().catch((failure) => this.fail(failure));
       if (error.fields?.length) return this.refuse(error.fields);
       this.fail(error);
     } finally {
@@ -319,7 +327,7 @@ class BookForm extends HTMLElement {
       const text = document.createElement('p');
       text.className = 'wrong-text';
       text.id = `${input.name}-wrong`;
-      text.textContent = input.name === 'genreId' ? 'Choose a genre' : inWords(message);
+      text.textContent = fieldProblem(message, input.value);
       place.classList.add('wrong');
       place.append(text);
       input.setAttribute('aria-invalid', 'true');
@@ -364,8 +372,10 @@ class BookForm extends HTMLElement {
   // clash merges changes that others have saved after this form was opened. The user chooses the value of each field that
   // both have changed.
   async clash() {
-    const { book } = await request(current(this.fields), { id: this.id_ });
-    if (!book) return this.note('Someone else deleted this book. Your changes are still here. To keep the book, add it as a new one.', 'warn');
+    const { book, history } = await request(current(this.fields), { id: this.id_ }, { read: true });
+    const [newest] = history.nodes;
+    const who = newest?.actorName ?? 'Someone else'; // callers with the scope catalogue:read see the name
+    if (!book) return this.note(`${who} deleted this book. Your changes are still here. To keep the book, add it as a new one.`, 'warn');
     const theirs = Object.fromEntries(this.fields.map((name) => [name, this.form.elements[name].dataset.kind === 'date' ? known(book[name]) : String(book[name] ?? '')]));
     const mine = this.values();
     const both = this.fields.filter((name) => mine[name] !== this.base[name] && theirs[name] !== this.base[name] && mine[name] !== theirs[name]);
@@ -381,10 +391,11 @@ class BookForm extends HTMLElement {
     const shown = (name, value) => name === 'genreId' ? this.form.elements.genreId.querySelector(`[value="${value}"]`)?.textContent ?? value : value || '(nothing)';
     const box = document.createElement('div');
     box.className = 'clash';
-    box.innerHTML = `<div class="note warn" tabindex="-1"><strong>Someone else changed this book</strong><br>It was saved at <span></span>, after you opened it. Choose which changes to keep.</div>
+    box.innerHTML = `<div class="note warn" tabindex="-1"><strong><bdi></bdi> changed this book</strong><br>It was saved at <span></span>, after you opened it. Choose which changes to keep.</div>
       <table><thead><tr><th scope="col"><span class="hidden">Field</span></th><th scope="col">Yours</th><th scope="col">Theirs (saved)</th></tr></thead><tbody></tbody></table>
-      <p class="merged" hidden></p>
+      <div class="merged" hidden></div>
       <p class="buttons"><button type="button" class="button main" data-save>Save this choice</button><button type="button" class="button" data-theirs>Discard my changes</button><button type="button" class="text-button push" data-back>Back to my form</button></p>`;
+    box.querySelector('bdi').textContent = who;
     box.querySelector('.note span').textContent = new Date(book.updatedAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
     for (const name of both) {
       const row = box.querySelector('tbody').insertRow();
@@ -402,13 +413,12 @@ class BookForm extends HTMLElement {
     const others = this.fields.filter((name) => !both.includes(name) && (mine[name] !== this.base[name] || theirs[name] !== this.base[name]));
     if (others.length) {
       const text = box.querySelector('.merged');
-      text.textContent = 'No conflict, both kept: ';
-      others.forEach((name, i) => {
-        const label = document.createElement('strong');
-        label.textContent = this.label(name);
-        text.append(i ? ', ' : '', mine[name] !== this.base[name] ? 'your ' : 'their ', label, ` ${shown(name, merged[name])}`);
-      });
-      text.append('.');
+      text.append('No conflict, both kept:', document.createElement('ul'));
+      for (const name of others) {
+        const item = document.createElement('li');
+        item.append(mine[name] !== this.base[name] ? 'your ' : 'their ', Object.assign(document.createElement('strong'), { textContent: this.label(name) }), `: ${shown(name, merged[name])}`);
+        text.lastChild.append(item);
+      }
       text.hidden = false;
     }
     this.form.hidden = true;

@@ -43,39 +43,68 @@ document.addEventListener('input', (event) => {
   wait = setTimeout(() => find(event.target), 200);
 });
 
+const maxFound = 1000; // most books that are ticked together
 const ticks = (which = '') => [...document.querySelectorAll(`.tick${which}`)];
-const ids = () => ticks(':checked').map((tick) => tick.value);
+const titleOf = (tick) => tick.closest('.row').querySelector('h2').textContent;
+let elsewhere = []; // ticked books of other pages of the list, with id and name
+const chosenBooks = () => [...ticks(':checked').map((tick) => ({ id: tick.value, name: titleOf(tick) })), ...elsewhere];
+const idsOf = (books) => books.map(({ id }) => id);
+document.addEventListener('shown', () => { elsewhere = []; });
 
-// showTicked shows what can be done with the ticked books.
+// showTicked shows how many books are ticked, and what can be done with them. All that the list has found can be ticked when
+// those of its page are.
 function showTicked() {
   const bar = document.querySelector('.ticked');
-  const chosen = ids();
+  const chosen = idsOf(chosenBooks());
+  const total = Number(bar.dataset.total);
+  const isPage = !ticks(':not(:checked)').length;
+  const all = bar.querySelector('[data-all]');
   bar.hidden = !chosen.length;
-  bar.querySelector('strong').textContent = `${plural(chosen.length, 'book', 'books')} ticked`;
+  bar.querySelector('strong').textContent = isPage && chosen.length < total ? `${chosen.length.toLocaleString('en')} of ${plural(total, 'book', 'books')} ticked` : `${plural(chosen.length, 'book', 'books')} ticked`;
+  all.hidden = chosen.length === total || isPage && total > maxFound;
+  all.textContent = isPage ? `Tick all ${total.toLocaleString('en')}` : total > ticks().length ? 'Tick this page' : 'Tick all';
+  bar.querySelector('.limit').hidden = !all.hidden || chosen.length === total;
   for (const link of bar.querySelectorAll('[data-format]')) link.href = `/api/books?ids=${chosen}&format=${link.dataset.format}`;
   for (const link of bar.querySelectorAll('[data-address]')) link.href = `${link.dataset.address}?ids=${chosen}`;
 }
 
-// write runs a bulk mutation for the chosen books and shows the list again.
-async function write(chosen, mutation, input, words) {
-  const data = await request(mutation, { input: { ...input, filter: { id: { in: chosen } }, atMost: chosen.length } }, { write: true });
+// tickFound ticks all books of the list, also those of other pages.
+async function tickFound(bar) {
+  let books;
+  try {
+    ({ books } = await request('query Found($filter: BookFilter, $search: String) { books(first: 1000, filter: $filter, search: $search) { nodes { id name } } }', JSON.parse(bar.dataset.found)));
+  } catch (error) {
+    return announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act: () => tickFound(bar), bad: true });
+  }
+  if (!bar.isConnected) return; // the user has left the list
+  const here = ticks().map(({ value }) => value);
+  elsewhere = books.nodes.filter(({ id }) => !here.includes(id));
+  showTicked();
+}
+
+// write runs a bulk mutation for books, shows the list again and offers Undo.
+async function write(chosen, name, { filter = {}, ...input }, words, done) {
+  const mutation = `mutation Write($input: ${name[0].toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { results { book { id name version } } } }`;
+  const data = await request(mutation, { input: { ...input, filter: { ...filter, id: { in: idsOf(chosen) } }, atMost: chosen.length } }, { write: true });
   if (!data) return false;
   await visit(location.pathname + location.search, { replace: true });
-  announce(words(plural(Object.values(data)[0].count, 'book', 'books')), true);
+  const books = data[name].results.map(({ book }) => book);
+  const count = plural(books.length, 'book', 'books');
+  if (books.length) (await import('./undo.js')).written(words(count), books, done(count));
+  else announce(words(count), true);
   return true;
 }
 
 function deleteTicked() {
-  const chosen = ids();
-  const names = ticks(':checked').map((tick) => tick.closest('.row').querySelector('h2').textContent);
+  const chosen = chosenBooks();
   openDialog(`<h2></h2><ul class="names"></ul><p class="buttons"><button class="button danger">Delete these books</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
-    dialog.querySelector('h2').textContent = `Delete ${plural(names.length, 'book', 'books')}?`;
-    for (const name of names) dialog.querySelector('ul').append(Object.assign(document.createElement('li'), { textContent: name, dir: 'auto' }));
-  }, () => write(chosen, 'mutation DeleteBooks($input: DeleteBooksInput!) { deleteBooks(input: $input) { count } }', {}, (books) => `Deleted: ${books}.`));
+    dialog.querySelector('h2').textContent = `Delete ${plural(chosen.length, 'book', 'books')}?`;
+    for (const { name } of chosen) dialog.querySelector('ul').append(Object.assign(document.createElement('li'), { textContent: name, dir: 'auto' }));
+  }, () => write(chosen, 'deleteBooks', {}, (books) => `Deleted: ${books}.`, (books) => `Back again: ${books}.`));
 }
 
 async function changeGenre() {
-  const chosen = ids();
+  const chosen = chosenBooks();
   let genres, select;
   try {
     ({ genres } = await request('query Genres { genres(first: 1000, orderBy: [{ field: CATEGORY_NAME }, { field: NAME }]) { nodes { id name category { name } } } }'));
@@ -91,8 +120,11 @@ async function changeGenre() {
       if (group.label !== category.name) select.append(group = Object.assign(document.createElement('optgroup'), { label: category.name }));
       group.append(new Option(name, id));
     }
-  }, (fields) => write(chosen, 'mutation UpdateBooks($input: UpdateBooksInput!) { updateBooks(input: $input) { count } }', { patch: { genreId: fields.get('genreId') } },
-    (books) => `Changed to ${select.selectedOptions[0].textContent}: ${books}.`));
+  }, (fields) => {
+    const genreId = fields.get('genreId');
+    return write(chosen, 'updateBooks', { filter: { genreId: { neq: genreId } }, patch: { genreId } }, // Undo is not for books that have it already
+      (books) => `Changed to ${select.selectedOptions[0].textContent}: ${books}.`, (books) => `Back in the previous genre: ${books}.`);
+  });
 }
 
 document.addEventListener('change', (event) => { if (event.target.matches('.tick')) showTicked(); });
@@ -101,7 +133,10 @@ document.addEventListener('click', (event) => {
   if (!button) return;
   if ('delete' in button.dataset) return deleteTicked();
   if ('genre' in button.dataset) return changeGenre();
-  for (const tick of ticks()) tick.checked = 'all' in button.dataset;
+  const isAll = 'all' in button.dataset;
+  if (isAll && !ticks(':not(:checked)').length) return tickFound(button.closest('.ticked'));
+  elsewhere = [];
+  for (const tick of ticks()) tick.checked = isAll;
   showTicked();
-  if (!ids().length) document.querySelector('.row h2 a').focus();
+  if (!isAll) document.querySelector('.row h2 a').focus();
 });

@@ -91,8 +91,9 @@ export async function ask(message = '', byToken = !hasAccounts() || Boolean(toke
 
 // GraphQLError is the first error of a response.
 export class GraphQLError extends Error {
-  constructor({ message, extensions = {} }) {
+  constructor({ message, path, extensions = {} }) {
     super(message);
+    this.path = path; // of the field
     this.code = extensions.code;
     this.fields = extensions.fields ?? [];
   }

@@ -145,7 +145,8 @@ function show(next, back) {
   const search = document.getElementById('q');
   if (active !== search || back) search.value = next.getElementById('q').value;
   const heir = id ? document.getElementById(id) : href && main.querySelector(`[href="${CSS.escape(href)}"]`);
-  if (heir) heir.focus({ preventScroll: true });
+  const first = !back && main.querySelector('[autofocus]');
+  if (heir || first) (heir || first).focus({ preventScroll: true });
   else if (active !== search && (inside || !back?.quiet)) main.focus({ preventScroll: true });
   if (back) scrollTo(0, back.scroll);
   else if (!heir && active !== search) scrollTo(0, 0);
