@@ -200,14 +200,17 @@ func (v *values) author() string {
 		if slices.Contains(texts, joined) { // the common case, without a look at the names
 			texts = []string{joined}
 		}
-		for _, text := range texts {
-			if text != "" && (text == joined || joined == "" || author.Identity(text) == author.Identity(joined)) {
-				v.take(said[0], "c")
-				if joined == "" {
-					return by.ReplaceAllString(text, "")
-				}
-				return text
+		texts = slices.DeleteFunc(texts, func(text string) bool {
+			return text == "" || joined != "" && text != joined && author.Identity(text) != author.Identity(joined)
+		})
+		if len(texts) > 0 {
+			v.take(said[0], "c")
+			if joined == "" {
+				return by.ReplaceAllString(texts[0], "")
 			}
+			// Texts with one identity differ in the signs and spaces of initials.
+			i := slices.IndexFunc(texts, func(text string) bool { return author.Join(author.Parse(text)) == joined })
+			return texts[max(i, 0)]
 		}
 	}
 	return joined

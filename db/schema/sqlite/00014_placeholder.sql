@@ -1,2 +1,0 @@
--- +goose Up
-INSERT INTO schema_versions VALUES (14, 3);
