@@ -426,6 +426,12 @@ func TestLogins(t *testing.T) {
 				t.Errorf("retry after %v", retry)
 			}
 		}
+		tickets := b.fill()
+		_, err = b.Login(t.Context(), "ada", password, "")
+		wantCode(t, err, model.RateLimited, "") // without a place
+		for _, ticket := range tickets {
+			b.queue.leave(ticket, true)
+		}
 		b.from("192.0.2.2") // the person is not locked out
 		if _, err := b.Login(t.Context(), "ada", password, ""); err != nil {
 			t.Error(err)

@@ -133,7 +133,7 @@ func checkPassword(problems *model.FieldErrors, field, password string, names ..
 func isRepeated(password string) bool {
 	key := []rune(collate.Identity(password))
 	key = slices.DeleteFunc(key, func(r rune) bool { return unicode.IsSpace(r) || collate.IsIgnorable(r) })
-	return len(key) == 0 || !slices.ContainsFunc(key, func(r rune) bool { return r != key[0] })
+	return !slices.ContainsFunc(key, func(r rune) bool { return r != key[0] })
 }
 
 // CommonPasswords returns those of the 30,000 commonest leaked passwords that are long enough otherwise, in lower case.

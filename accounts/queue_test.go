@@ -235,6 +235,34 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestMistakes lets a known person fail: others at the network do not wait for that, and other known people go first.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	c := &crowd{queue: newQueue()}
+	home := ip4(192, 1)
+	for _, l := range []struct {
+		network netip.Addr
+		person  string
+		right   bool
+	}{{home, "ada", true}, {home, "eve", true}, {ip4(10, 1), "x", false}, {home, "ada", false}} {
+		c.logIn(l.network, l.person, l.right, nil)
+		c.step()
+	}
+	hold := []*ticket{c.enter(ip4(1, 1), "", true), c.enter(ip4(1, 2), "", true)}
+	stranger, colleague := c.logIn(ip4(10, 1), "y", true, nil), c.logIn(home, "bob", true, nil)
+	ada, eve := c.logIn(home, "ada", true, nil), c.logIn(home, "eve", true, nil)
+	for _, t := range hold {
+		c.leave(t, true)
+	}
+	place := map[*login]int{}
+	for i := range 4 {
+		place[c.step()] = i
+	}
+	if place[eve] > place[ada] || place[colleague] > place[stranger] {
+		t.Errorf("eve is served as %d, ada as %d, the colleague as %d, the stranger as %d", place[eve], place[ada], place[colleague], place[stranger])
+	}
+}
+
 // TestRefused fills all places, and looks at who loses one.
 func TestRefused(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph"
 )
 
 // page is a page of the documentation.
@@ -74,7 +78,7 @@ func TestExamples(t *testing.T) {
 					if found := mermaidKeyword.FindString(b.text); found != "" {
 						t.Errorf("Mermaid takes %q as a keyword: give the node another name", found)
 					}
-				case "sql", "ini", "nginx", "caddyfile", "go", "json", "text", "yaml":
+				case "sql", "ini", "nginx", "caddyfile", "go", "json", "text", "ts", "yaml":
 				default:
 					t.Errorf("a block is marked %q: use sh, sh norun, graphql or the name of its language", b.info)
 				}
@@ -203,5 +207,26 @@ func TestSettings(t *testing.T) {
 	}
 	for name := range defaults {
 		t.Errorf("serve has no %s", name)
+	}
+}
+
+// TestEmbeddedTypes compares the types in docs/app.md that Graphcache stores by no key with those of the schema.
+func TestEmbeddedTypes(t *testing.T) {
+	t.Parallel()
+	want := []string{"Change"} // it has the id of its row
+	for name, of := range graph.NewExecutableSchema(graph.Config{}).Schema().Types {
+		isWritten := regexp.MustCompile("^(__.*|Query|Mutation|Subscription|Row.*Error|.*(Payload|Result))$").MatchString(name)
+		isPage := regexp.MustCompile("^(PageInfo|.*(Connection|Edge))$").MatchString(name) // which Graphcache knows
+		if of.Kind == ast.Object && !isWritten && !isPage && of.Fields.ForName("id") == nil {
+			want = append(want, name)
+		}
+	}
+	slices.Sort(want)
+	text, err := os.ReadFile("../../docs/app.md")
+	must(t, err)
+	_, list, _ := strings.Cut(string(text), "const embedded = [")
+	list, _, _ = strings.Cut(list, "]")
+	if got := regexp.MustCompile(`\w+`).FindAllString(list, -1); !slices.Equal(got, want) {
+		t.Errorf("docs/app.md has %v, want %v", got, want)
 	}
 }

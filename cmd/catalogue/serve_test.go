@@ -182,7 +182,7 @@ func TestStopWhileImporting(t *testing.T) {
 func TestFirstAccount(t *testing.T) {
 	t.Parallel()
 	database := "--database-url=sqlite:" + filepath.Join(t.TempDir(), "catalogue.db")
-	const hint = "no account yet: run `catalogue user add NAME --role=admin`"
+	const hint = " user add NAME --role=admin`" // in a container after the command that gets there
 	for _, want := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		log, ended := newLines(`"listening"`), make(chan error, 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -61,8 +62,23 @@ Writes need a token%[3]s:
 func logFirstAccount(ctx context.Context, people *accounts.Service, log *slog.Logger) {
 	list, err := people.List(accounts.AsOperator(ctx))
 	if err == nil && len(list) == 0 { // requests report an error
-		log.Info("no account yet: run `catalogue user add NAME --role=admin`")
+		log.Info("no account yet: run `" + fromOutside(os.DirFS("/")) + " user add NAME --role=admin`")
 	}
+}
+
+// fromOutside returns how to run this program where its operator is. A container shows by files of a root folder.
+func fromOutside(root fs.FS) string {
+	host, _ := os.Hostname() // the id of a container, or the name of a pod
+	for _, container := range []struct{ file, command string }{
+		{"var/run/secrets/kubernetes.io", "kubectl exec " + host + " --"},
+		{".dockerenv", "docker exec " + host},
+		{"run/.containerenv", "podman exec " + host},
+	} {
+		if _, err := fs.Stat(root, container.file); err == nil {
+			return container.command + " " + os.Args[0]
+		}
+	}
+	return "catalogue"
 }
 
 // printFirstLink prints the link that makes the first admin of an SQLite catalogue. It prints it on a terminal only,
