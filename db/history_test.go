@@ -131,7 +131,7 @@ func TestPastWhileTickRuns(t *testing.T) {
 		home := newShelf(t, s)
 		texts := []string{`SELECT pg_advisory_xact_lock(7305140136)`, `INSERT INTO ticks SELECT max(id) + 1, pg_current_snapshot(), clock_timestamp(), (SELECT sum(n) FROM revision) FROM ticks`}
 		if isSQLite(url) {
-			texts = []string{`UPDATE changes SET at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')`, `UPDATE feed SET ticked = (SELECT max(seq) FROM changes)`}
+			texts = []string{`UPDATE changes SET at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'), untimed = NULL`}
 		}
 		tick := must[*sql.Tx](t)(other(t, url).BeginTx(t.Context(), nil))
 		for _, text := range texts {
@@ -149,26 +149,45 @@ func TestPastWhileTickRuns(t *testing.T) {
 	})
 }
 
-// TestReadsDoNotWaitForWriters reads the log and the past while another program writes on an SQLite file. The log ends
-// before the newest change, and the past is unavailable, until that program commits.
+// TestReadsDoNotWaitForWriters reads the log and the past while another program writes on an SQLite file. What the
+// service has stored has its time. What another program has stored before has none yet: the log and the past end before
+// it, until the writer commits.
 func TestReadsDoNotWaitForWriters(t *testing.T) {
 	t.Parallel()
 	url := catalogtest.SQLite(t)
-	s := open(t, url)
+	s, program := open(t, url), other(t, url)
 	home := newShelf(t, s)
-	seen, start := changesAfter(t, s, nil, 100)
-	writer := must[*sql.Tx](t)(other(t, url).BeginTx(t.Context(), nil))
+	_, start := changesAfter(t, s, nil, 100)
+	writer := must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
 	must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
-	must[sql.Result](t)(writer.Exec(`UPDATE genres SET name = 'Theirs' WHERE id = $1`, home.genre.ID))
-	page, err := s.Changes(t.Context(), model.ChangeArgs{After: &start, First: 100})
-	if err != nil || len(page.Nodes) != 0 || len(seen) == 0 {
-		t.Errorf("%q, %v", told(page.Nodes), err)
+	second := must[*model.Book](t)(s.Books.Create(t.Context(), newBook("Created", home.genre.ID)))
+	acknowledged := model.Timestamp(time.Now().UnixMicro())
+	must[sql.Result](t)(writer.Exec(`UPDATE books SET name = 'Theirs'`))
+
+	stored := func() {
+		t.Helper()
+		changes, _ := changesAfter(t, s, &start, 100)
+		wantTold(t, changes[:2], "UPDATE BOOK 1 v2 Second", "CREATE BOOK 2 v1 Created")
+		if b := asOf(t, s, bookRows, second.ID, acknowledged); b == nil || b.Name != "Created" {
+			t.Errorf("the book is %v as of its acknowledgement", b)
+		}
+		if b := asOf(t, s, bookRows, home.book.ID, acknowledged); b.Name != "Second" {
+			t.Errorf("the book is %v as of the acknowledgement of another", b)
+		}
 	}
-	_, err = s.Unchecked(t.Context()).MomentAt(t.Context(), model.Timestamp(time.Now().UnixMicro()))
+	stored()
+	check(t, writer.Commit())
+	writer = must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
+	must[sql.Result](t)(writer.Exec(`UPDATE books SET name = 'Theirs again'`))
+	stored()
+	asked := model.Timestamp(time.Now().UnixMicro())
+	_, err := s.Unchecked(t.Context()).MomentAt(t.Context(), asked)
 	wantCode(t, err, model.Unavailable, "busy with a long write")
 	check(t, writer.Commit())
-	changes, _ := changesAfter(t, s, &start, 100)
-	wantTold(t, changes, "UPDATE BOOK 1 v2 Second", "UPDATE GENRE 1 v2 Theirs")
+	stored()
+	if b := asOf(t, s, bookRows, second.ID, asked); b.Name != "Created" {
+		t.Errorf("the book is %v, and its new name had no time then", b)
+	}
 }
 
 // TestHistoryHasNewestChange reads rows and their histories while another program changes a row: in a

@@ -149,7 +149,7 @@ func Waits(err error) bool { return errors.Is(err, errTickWaits) }
 func (l *Log) timeChanges(ctx context.Context, always bool) error {
 	limit := time.NewTimer(maxTickWait)
 	defer limit.Stop()
-	for isNew := false; !isNew; { // a transaction that runs already may not see all
+	for attempt, isNew := 1, false; attempt <= 2 && !isNew; attempt++ { // a transaction that runs already may not see all
 		if !always {
 			var untimed bool
 			err := l.DB.Get(ctx, &untimed, `SELECT `+isUntimedSQLite)

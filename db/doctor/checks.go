@@ -137,8 +137,40 @@ func (e *exam) checkRevision(ctx context.Context) error {
 	return nil
 }
 
-// checkChanges checks that changes can be logged. PostgreSQL needs no row for that.
+// checkChanges checks that changes can be logged, and that the log has the newest state of each row.
 func (e *exam) checkChanges(ctx context.Context) error {
+	if err := e.checkFeed(ctx); err != nil {
+		return err
+	}
+	for _, table := range []string{"categories", "genres", "books"} {
+		var ids []int64
+		if err := e.SelectContext(ctx, &ids, fmt.Sprintf(e.unlogged, table, table[:1])); err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			e.found(ctx, fmt.Sprintf("The log of changes does not have the newest state of these %s: %s.", table, list(ids)), byFix, e.resets()...)
+		}
+	}
+	return nil
+}
+
+// unloggedSQL returns a SELECT of the ids of rows whose newest change is not the row, and of rows that were created since
+// a log's beginning and have no change. A reset of all rows is as good as a change of each.
+func unloggedSQL(begin, now string) string {
+	return `WITH newest AS (SELECT row_id, max(seq) AS seq FROM changes WHERE type = '%[2]s' AND row_id <> 0 AND seq > coalesce((SELECT max(seq) FROM changes WHERE type = '%[2]s' AND row_id = 0), 0) GROUP BY row_id)
+SELECT n.row_id FROM newest n JOIN changes c ON c.row_id = n.row_id AND c.seq = n.seq LEFT JOIN %[1]s r ON r.id = n.row_id
+WHERE (c.operation = 'd') <> (r.id IS NULL) OR c.operation <> 'd' AND c.version <> r.version
+UNION SELECT r.id FROM %[1]s r WHERE r.created_at > ` + begin + ` AND r.created_at <= ` + now + `
+  AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.row_id IN (r.id, 0) AND c.type = '%[2]s') ORDER BY 1`
+}
+
+// resets returns statements by which servers and followers read all rows again.
+func (e *exam) resets() []string {
+	return []string{e.LogReset, fmt.Sprintf(`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, schema.Step())}
+}
+
+// checkFeed checks the row that SQLite's log needs.
+func (e *exam) checkFeed(ctx context.Context) error {
 	if e.HasTicks {
 		return nil
 	}

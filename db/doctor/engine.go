@@ -1,6 +1,10 @@
 package doctor
 
-import "library-catalogue/db/dialect"
+import (
+	"strings"
+
+	"library-catalogue/db/dialect"
+)
 
 // engine describes PostgreSQL or SQLite for the checks. An empty text means that the engine needs
 // none. A text with %[1]s is a format for the name of a table.
@@ -14,6 +18,7 @@ type engine struct {
 	lastID       string   // expression of the last generated id, or NULL
 	passIDs      []string // advance the next id past all ids
 	missingWords string   // SELECT of words that the vocabulary lacks
+	unlogged     string   // SELECT of the ids of rows whose newest state is not logged; %[2]s is the code of their type
 }
 
 var postgresEngine = engine{
@@ -24,12 +29,14 @@ var postgresEngine = engine{
 	revision: `INSERT INTO revision (n, reference) VALUES (%[1]d, %[1]d)`,
 	lastID:   `pg_sequence_last_value(pg_get_serial_sequence('%[1]s', 'id')::regclass)`,
 	passIDs:  []string{`SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s`},
+	unlogged: unloggedSQL(`(SELECT min(at) FROM ticks)`, dialect.Postgres.Now),
 	missingWords: `SELECT DISTINCT substr(w, 2) FROM %[1]s_search, unnest(tsvector_to_array(words)) AS w ` +
 		`WHERE w ~ '^[nad][^0-9]{2,}$' AND NOT EXISTS (SELECT FROM vocabulary v WHERE v.word = substr(w, 2))`,
 }
 
 var sqliteEngine = engine{
 	Dialect:      dialect.SQLite,
+	unlogged:     unloggedSQL(`(SELECT at FROM feed)`, strings.ReplaceAll(dialect.SQLite.Now, "%", "%%")),
 	objects:      sqliteObjectsSQL,
 	fileProblems: `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
 	revision:     `INSERT INTO revision (slot, n, reference) VALUES (0, %[1]d, %[1]d)`,

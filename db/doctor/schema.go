@@ -120,6 +120,7 @@ func (e *exam) checkSchema(ctx context.Context) error {
 	for _, o := range there {
 		definitions[[3]string{o.Kind, o.Table, o.Name}] = o.Definition
 	}
+	unseen := false // rows may have changed without a trigger
 	for _, o := range e.made {
 		problem, statements := fmt.Sprintf("The %s %s is missing.", o.Kind, o.Name), []string{}
 		if definition, ok := definitions[[3]string{o.Kind, o.Table, o.Name}]; ok {
@@ -131,6 +132,7 @@ func (e *exam) checkSchema(ctx context.Context) error {
 				statements = append(statements, o.Drop)
 			}
 		}
+		unseen = unseen || o.Kind == "trigger"
 		switch {
 		case o.Make == nil:
 			e.found(ctx, problem, "restore a backup, or run catalogue archive copy into a new database")
@@ -139,6 +141,9 @@ func (e *exam) checkSchema(ctx context.Context) error {
 		default:
 			e.found(ctx, problem, "", append(statements, *o.Make+o.Definition)...)
 		}
+	}
+	if unseen {
+		e.found(ctx, "Rows may have changed without these triggers, so that servers and followers do not know it.", byFix, e.resets()...)
 	}
 	return nil
 }

@@ -63,3 +63,44 @@ func TestManyValues(t *testing.T) {
 		t.Errorf("read %v for the authors", read)
 	}
 }
+
+// moving is a Reader of one book whose revision moves while it reads values, as when another program writes.
+type moving struct {
+	manyAuthors
+	revision int64
+	moves    bool
+	reads    int
+}
+
+func (r *moving) Values(_ context.Context, columns []string) (*Counts, error) {
+	r.reads++
+	if r.moves {
+		r.revision++
+	}
+	counts := New(columns)
+	counts.Add([]any{r.revision})
+	return counts, nil
+}
+
+func (r *moving) Since(_ context.Context, mark changes.Mark, columns []string) (*Delta, model.Revision, error) {
+	return &Delta{Mark: mark, Columns: columns}, model.Revision{Catalogue: r.revision}, nil
+}
+
+func (r *moving) Known() (model.Revision, bool) { return model.Revision{Catalogue: r.revision}, true }
+
+// TestCountsOfALaterRevision keeps no counts that a later revision may be in, and those of one revision.
+func TestCountsOfALaterRevision(t *testing.T) {
+	t.Parallel()
+	cache, r := NewCache(true), &moving{moves: true}
+	for n := range 3 {
+		if err := cache.Count(t.Context(), "", r, []string{Genre}, func(*Counts) {}); err != nil || r.reads != n+1 || cache.Has("", []string{Genre}) {
+			t.Fatalf("count %d: %d reads, kept: %v, %v", n+1, r.reads, cache.Has("", []string{Genre}), err)
+		}
+	}
+	r.moves = false
+	for range 3 {
+		if err := cache.Count(t.Context(), "", r, []string{Genre}, func(*Counts) {}); err != nil || r.reads != 4 {
+			t.Fatalf("%d reads, %v", r.reads, err)
+		}
+	}
+}
