@@ -227,6 +227,9 @@ const MinConnections = 4
 // Connections returns how many statements of requests can run at once.
 func (s *Store) Connections() int { return s.readPool.Stats().MaxOpenConnections }
 
+// InProcess reports whether statements use the processors of this process: on SQLite.
+func (s *Store) InProcess() bool { return s.connector == nil }
+
 func (s *Store) openPostgres(ctx context.Context, url string) error {
 	connector, err := postgres.NewConnector(url)
 	if err != nil {

@@ -44,8 +44,16 @@ var attacks = []attack{
 	{name: "idle connections", total: 600, idle: true, request: func(n int) string {
 		return []string{"", get("/api/books/1")}[n%2]
 	}},
+	{name: heavyAndWhole, connections: 4, request: func(n int) string {
+		if n%4 < 2 {
+			return heavyQuery(n)
+		}
+		return get(fmt.Sprintf("/api/books?price_min=0.%02d&sort=-price", n%100))
+	}},
 	{name: "large documents", connections: 2, request: largeDocument},
 }
+
+const heavyAndWhole = "heavy lists and whole lists"
 
 // heavyQuery returns a GraphQL scan with ten patterns for an even n, else a REST page in an order without an index.
 func heavyQuery(n int) string {

@@ -79,6 +79,29 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestNoReceiver starts tasks whose channel nobody reads. They end, else the bubble has a deadlock.
+func TestNoReceiver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, _ := reports(t)
+		for _, fn := range []func() error{
+			func() error { return nil }, func() error { return errors.New("an error") }, func() error { fail(); return nil }, func() error { runtime.Goexit(); return nil },
+		} {
+			task.Go(ctx, fn)
+		}
+	})
+}
+
+// TestClosed receives from the channel of a task again: it is closed after the error.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	done := task.Go(t.Context(), func() error { return errors.New("an error") })
+	<-done
+	if err, open := <-done; err != nil || open {
+		t.Errorf("%v, open %t", err, open)
+	}
+}
+
 func TestLog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -63,7 +63,7 @@ func (c *Client) CheckURL(text string) error {
 		return errors.New("the URL must begin with https://: http needs --webhook-private or CATALOGUE_WEBHOOK_PRIVATE")
 	}
 	if address, err := netip.ParseAddr(u.Hostname()); err == nil && !c.private && !isPublic(address) {
-		return privateError(address)
+		return fmt.Errorf("%s is not a public address: %s", address, privateAdvice)
 	}
 	return nil
 }
@@ -129,10 +129,20 @@ func sign(secrets []string, m message, now time.Time) (string, error) {
 	return strings.Join(signatures, " "), nil
 }
 
-// explain returns an error without the URL, which may contain a secret.
+// explain returns an error without the URL, which may contain a secret, and without addresses, which may be those of the
+// server's own network.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the endpoint did not respond within %s", c.timeout)
+	}
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		if lookup.IsNotFound {
+			return fmt.Errorf("the host %s does not exist", lookup.Name)
+		}
+		return fmt.Errorf("the look-up of the host %s failed", lookup.Name)
+	}
+	if connection, ok := errors.AsType[*net.OpError](err); ok { // its text has the addresses
+		return fmt.Errorf("the connection to the endpoint failed: %w", connection.Err)
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		return outer.Err
@@ -160,14 +170,12 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 		return err
 	}
 	if !isPublic(to.Addr()) {
-		return privateError(to.Addr())
+		return errors.New("the host has an address that is not public: " + privateAdvice)
 	}
 	return nil
 }
 
-func privateError(address netip.Addr) error {
-	return fmt.Errorf("%s is not a public address: allow private addresses with --webhook-private or CATALOGUE_WEBHOOK_PRIVATE", address)
-}
+const privateAdvice = "allow private addresses with --webhook-private or CATALOGUE_WEBHOOK_PRIVATE"
 
 // notPublic are the networks that are not globally reachable, from IANA's special-purpose address registries (RFC 6890).
 // IPv6 has them outside of 2000::/3 too.

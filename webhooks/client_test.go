@@ -1,10 +1,17 @@
 package webhooks
 
 import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,7 +61,7 @@ func TestPrivateRefused(t *testing.T) {
 	defer to.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(to.URL, "https://"), ":")
 	w := &model.Webhook{URL: "https://localhost:" + port, Secrets: []string{NewSecret()}}
-	if err := NewClient(false).Test(t.Context(), w); err == nil || !strings.Contains(err.Error(), "is not a public address: allow private addresses") {
+	if err := NewClient(false).Test(t.Context(), w); err == nil || err.Error() != "the connection to the endpoint failed: the host has an address that is not public: "+privateAdvice {
 		t.Error(err)
 	}
 }
@@ -78,6 +85,35 @@ func TestTest(t *testing.T) {
 	w.Secrets = []string{"whsec_***"}
 	if err := NewClient(true).Test(t.Context(), w); err == nil || strings.Contains(err.Error(), "***") {
 		t.Error(err)
+	}
+}
+
+// TestExplain turns the errors of Go into errors without an address of a resolver, of the server or of an endpoint.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	from, to := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 5000}, &net.TCPAddr{IP: net.IPv4(10, 9, 9, 9), Port: 443}
+	lookup := func(e net.DNSError) error {
+		e.Err, e.Name, e.Server = "SERVFAIL", "books.example", "10.0.0.2:53"
+		return &net.OpError{Op: "dial", Net: "tcp", Err: &e}
+	}
+	const failed = "the connection to the endpoint failed: "
+	for want, err := range map[string]error{
+		"the host books.example does not exist":        lookup(net.DNSError{IsNotFound: true}),
+		"the look-up of the host books.example failed": lookup(net.DNSError{IsTimeout: true}),
+		failed + "connection refused":                  &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: syscall.ECONNREFUSED},
+		failed + "read: connection reset by peer":      &net.OpError{Op: "read", Net: "tcp", Source: from, Addr: to, Err: os.NewSyscallError("read", syscall.ECONNRESET)},
+		failed + "tls: handshake failure":              &net.OpError{Op: "remote error", Err: tls.AlertError(40)},
+		"EOF":                                          io.EOF,
+	} {
+		got := NewClient(true).explain(t.Context(), &url.Error{Op: "Post", URL: "https://books.example/?token=hidden", Err: err})
+		if got.Error() != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+	ended, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if got := NewClient(true).explain(ended, lookup(net.DNSError{IsTimeout: true})); got.Error() != "the endpoint did not respond within 15s" {
+		t.Error(got)
 	}
 }
 

@@ -4,16 +4,20 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/db/dbtest"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
@@ -31,19 +35,7 @@ func serving(t *testing.T, later io.Writer, args ...string) (public, operators s
 		ended <- run(ctx, args, noEnv, strings.NewReader(""), io.Discard, stderr)
 		stderr.Close()
 	}()
-	lines := bufio.NewScanner(log)
-	for public == "" && lines.Scan() {
-		var line struct{ Msg, URL string }
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Fatalf("the log is no JSON: %s", lines.Text())
-		}
-		switch line.Msg {
-		case "operators":
-			operators = line.URL
-		case "listening":
-			public = line.URL
-		}
-	}
+	public, operators = addresses(t, log)
 	logged := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(later, log)
@@ -59,6 +51,25 @@ func serving(t *testing.T, later io.Writer, args ...string) (public, operators s
 	}
 	t.Cleanup(stop)
 	return public, operators, stop
+}
+
+// addresses reads the log of serve until it listens, and returns where it and its operators' address are.
+func addresses(t *testing.T, log io.Reader) (public, operators string) {
+	t.Helper()
+	lines := bufio.NewScanner(log)
+	for public == "" && lines.Scan() {
+		var line struct{ Msg, URL string }
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("the log is no JSON: %s", lines.Text())
+		}
+		switch line.Msg {
+		case "operators":
+			operators = line.URL
+		case "listening":
+			public = line.URL
+		}
+	}
+	return public, operators
 }
 
 func fetch(t *testing.T, url string) (status int, body string) {
@@ -103,6 +114,29 @@ func TestServeForOperators(t *testing.T) {
 	if traces.Load() == 0 {
 		t.Error("no trace arrived")
 	}
+}
+
+// TestThreadsOfStatements: a process with SQLite has a thread of Go for each of 200 connections, and one with PostgreSQL has not.
+func TestThreadsOfStatements(t *testing.T) {
+	t.Parallel()
+	const connections = 200
+	dbtest.Each(t, func(t *testing.T, url string) {
+		cmd := exec.Command(targetProgram(t), "serve", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--log-format=json", "--drain-wait=0s",
+			"--database-url="+url, fmt.Sprint("--database-connections=", connections))
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=")
+		log, err := cmd.StderrPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		_, operators := addresses(t, log)
+		_, metrics := fetch(t, operators+"/metrics")
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		var threads int
+		_, after, _ := strings.Cut(metrics, "\ngo_sched_gomaxprocs_threads ")
+		if _, err := fmt.Sscan(after, &threads); err != nil || threads > connections != strings.HasPrefix(url, "sqlite:") {
+			t.Errorf("%d threads, %v", threads, err)
+		}
+	})
 }
 
 // TestHealthcheckTellsWhy asks a server that is not ready.

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -112,6 +113,66 @@ func TestUnchecked(t *testing.T) {
 		t.Error("the stream ends")
 	}
 	wantSubject(t, v, hs256(t, nil, nil), "ada")
+}
+
+// TestCookieMiddleware sends the cookie of a session from pages of several origins. A page of another origin cannot write
+// or open a stream by it, and reads without a principal.
+func TestCookieMiddleware(t *testing.T) {
+	t.Parallel()
+	v := newTestVerifier(t, Config{Accounts: &fakeAccounts{}})
+	const (
+		ours, other = "Origin: https://books.example", "Origin: https://evil.example"
+		cookie      = "Cookie: __Host-catalogue-session=good"
+		stream      = "Accept: application/json, text/event-stream"
+		refused     = "refused"
+	)
+	for _, test := range []struct {
+		method  string
+		headers []string
+		want    string // subject, "" for none, or refused
+	}{
+		{"GET", []string{cookie}, "account:12"},
+		{"POST", []string{cookie}, "account:12"}, // no browser: it sends Origin or Sec-Fetch-Site
+		{"POST", []string{cookie, ours}, "account:12"},
+		{"POST", []string{cookie, "Sec-Fetch-Site: same-origin"}, "account:12"},
+		{"GET", []string{cookie, ours, stream}, "account:12"},
+		{"GET", []string{cookie, other}, ""},
+		{"HEAD", []string{cookie, other}, ""},
+		{"GET", []string{cookie, "Sec-Fetch-Site: cross-site"}, "account:12"}, // a link
+		{"POST", []string{cookie, other}, refused},
+		{"PUT", []string{cookie, other}, refused},
+		{"DELETE", []string{cookie, "Sec-Fetch-Site: cross-site"}, refused},
+		{"OPTIONS", []string{cookie, other}, refused},
+		{"GET", []string{cookie, other, stream}, refused},
+		{"GET", []string{cookie, "Sec-Fetch-Site: same-site", "Upgrade: websocket"}, refused},
+		{"POST", []string{other}, ""},
+		{"POST", []string{"Cookie: other=good", other}, ""},
+		{"POST", []string{cookie, other, "Authorization: Bearer x"}, ""},
+		{"GET", []string{"Cookie: __Host-catalogue-session=bad"}, ""},
+		{"GET", []string{cookie + "; __Host-catalogue-session=bad"}, ""},
+	} {
+		got := "not served"
+		h := must(v.Cookies("https://books.example", false)).Middleware(
+			func(*http.Request) bool { return true },
+			func(_ http.ResponseWriter, _ *http.Request, err error) {
+				if got = refused; !errors.Is(err, ErrOtherOrigin) {
+					t.Error(err)
+				}
+			},
+		)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			p, _ := model.Caller(r.Context())
+			got = p.Subject
+		}))
+		r := httptest.NewRequest(test.method, "/graphql", nil)
+		for _, header := range test.headers {
+			name, value, _ := strings.Cut(header, ": ")
+			r.Header.Add(name, value)
+		}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		if got != test.want {
+			t.Errorf("%s %q: %q, want %q", test.method, test.headers, got, test.want)
+		}
+	}
 }
 
 // TestCookieAttributes sets a cookie for each setting.

@@ -214,3 +214,25 @@ func TestTemporaryFilesGone(t *testing.T) {
 		t.Errorf("%v, %v", l, err)
 	}
 }
+
+// TestSecondTry begins a list again after a first try that wrote much: its bytes are free again, and nothing of it stays.
+func TestSecondTry(t *testing.T) {
+	t.Parallel()
+	s := newSpool(t, 300_000)
+	const first, second = 250_000, 200_000
+	l, err := s.Open(t.Context(), "key", 1, func(_ context.Context, dst io.Writer, begin func()) (int64, error) {
+		begin()
+		_, err := io.WriteString(dst, strings.Repeat("a", first))
+		begin()
+		_, again := io.WriteString(dst, strings.Repeat("b", second))
+		return 1, errors.Join(err, again)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, l, strings.Repeat("b", second))
+	if s.used != second {
+		t.Errorf("%d bytes are reserved, want %d", s.used, second)
+	}
+	l.Close()
+}

@@ -1,8 +1,7 @@
 package sru
 
 import (
-	"net"
-	"net/http"
+	"cmp"
 	"net/url"
 	"strings"
 )
@@ -14,14 +13,14 @@ var sets = []struct{ name, identifier string }{
 }
 
 // explain returns the description of the service in ZeeRex 2.0.
-func (h Handler) explain(r *http.Request) []byte {
+func (h Handler) explain() []byte {
 	w := begin("explainResponse")
-	w.record("http://explain.z3950.org/dtd/2.0/", "xml", func(w *writer) { h.describe(w, r) }, 0)
+	w.record("http://explain.z3950.org/dtd/2.0/", "xml", h.describe, 0)
 	return w.end("explainResponse")
 }
 
-func (h Handler) describe(w *writer, r *http.Request) {
-	host, port := addressOf(h.PublicURL, r)
+func (h Handler) describe(w *writer) {
+	host, port := addressOf(h.PublicURL)
 	w.WriteString(`<explain xmlns="http://explain.z3950.org/dtd/2.0/"><serverInfo protocol="SRU" version="1.2" transport="http" method="GET POST">`)
 	w.element("host", host)
 	w.element("port", port)
@@ -56,17 +55,13 @@ func (h Handler) describe(w *writer, r *http.Request) {
 	w.WriteString("</configInfo></explain>")
 }
 
-// addressOf returns the host and the port at which the client reaches the service.
-func addressOf(publicURL string, r *http.Request) (host, port string) {
-	address, port := r.Host, "80"
-	if public, err := url.Parse(publicURL); err == nil && public.Host != "" {
-		address = public.Host
-		if public.Scheme == "https" {
-			port = "443"
-		}
+// addressOf returns the host and the port of the service. Without a public URL they are empty, because the Host of a
+// request is what its client claims.
+func addressOf(publicURL string) (host, port string) {
+	public, err := url.Parse(publicURL)
+	if err != nil || public.Host == "" {
+		return "", ""
 	}
-	if host, explicit, err := net.SplitHostPort(address); err == nil {
-		return host, explicit
-	}
-	return address, port
+	byScheme := map[string]string{"http": "80", "https": "443"}
+	return public.Hostname(), cmp.Or(public.Port(), byScheme[public.Scheme])
 }

@@ -19,7 +19,7 @@ const Path = "/sru"
 type Config struct {
 	// Query runs a GraphQL query, priced and queued like those of other clients.
 	Query     func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte, position string, err error)
-	PublicURL string // origin of the service; empty: that of the request
+	PublicURL string // origin of the service; empty: explain names no host
 }
 
 // Handler answers the requests of SRU by GET and POST.
@@ -47,7 +47,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case operation == "searchRetrieve" || operation == "" && parameters.Has("query"):
 		body, err = h.searchRetrieve(r.Context(), parameters)
 	case operation == "explain" || operation == "":
-		body = h.explain(r)
+		body = h.explain()
 	default:
 		err = diagnosticError{unsupportedOperation, operation}
 	}

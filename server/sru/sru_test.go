@@ -160,6 +160,27 @@ func TestFirstRecord(t *testing.T) {
 	}
 }
 
+// TestExplain describes the service with the host of its public URL, whatever the client sends as its host.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	for publicURL, want := range map[string]string{
+		"":                           "<host></host><port></port>",
+		"https://books.example":      "<host>books.example</host><port>443</port>",
+		"http://books.example":       "<host>books.example</host><port>80</port>",
+		"https://books.example:8443": "<host>books.example</host><port>8443</port>",
+		"http://[2001:db8::1]:81":    "<host>2001:db8::1</host><port>81</port>",
+	} {
+		r := httptest.NewRequest(http.MethodGet, Path+"?operation=explain", nil)
+		r.Host = "evil.example:666"
+		r.Header = http.Header{"X-Forwarded-Host": {"evil.example"}, "Forwarded": {"host=evil.example"}}
+		w := httptest.NewRecorder()
+		Handler{Config{PublicURL: publicURL}}.ServeHTTP(w, r)
+		if got := w.Body.String(); !strings.Contains(got, want) || strings.Contains(got, "evil") {
+			t.Errorf("%s: %s", publicURL, got)
+		}
+	}
+}
+
 // TestSort reads sortBy of CQL and sortKeys of SRU 1.1.
 func TestSort(t *testing.T) {
 	t.Parallel()

@@ -195,6 +195,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.Logger = log
 	cfg.Catalogue = catalogue
 	cfg.Connections = store.Connections()
+	if store.InProcess() {
+		addThreads(cfg.Connections)
+	}
 	cfg.Authenticate = verifier.Middleware
 	if cfg.Accounts, catalogue.Accounts = people, people; people != nil {
 		if cfg.Cookies, err = verifier.Cookies(publicURL, c.InsecureCookies); err != nil {
