@@ -52,3 +52,21 @@ func TestNoNameIsMadeUp(t *testing.T) {
 		t.Errorf("%v: %v", err, f.FirstAnswers(questions))
 	}
 }
+
+// TestKindsOfHeaders reads headers with digits in the names of columns, and asks about books that look like headers.
+func TestKindsOfHeaders(t *testing.T) {
+	t.Parallel()
+	rows := func(columns, one, two string) []byte {
+		return []byte("Title,Author,Year,Pages,Price,Genre," + columns + "\nA,X Y,2000,10,1,G," + one + "\nB,X Z,2001,20,2,G," + two + "\n")
+	}
+	want := []string{"A | X Y | 10 | 2000-01-01 | 1.00 | G", "B | X Z | 20 | 2001-01-01 | 2.00 | G"}
+	importKinds(t, map[string]kind{
+		"ISBN10,ISBN13":   {rows("ISBN10,ISBN13", "0192553356,9780192553355", "0451450523,9780451450524"), want, ""},
+		"ISBN 10,ISBN 13": {rows("ISBN 10,ISBN 13", "0192553356,9780192553355", "0451450523,9780451450524"), want, ""},
+		"years of loans":  {rows("2023,2024", "3,5", "0,1"), want, ""},
+		"three of them":   {[]byte("Titel;Autor;Jahr;Seiten;Preis;Genre;2021;2022;2023\nA;X Y;2000;10;1;G;1;2;3\nB;X Z;2001;20;2;G;4;5;6\n"), want, ""},
+		"dates of stock":  {rows("2024-01-31,2024-02-29,ISBN13", "3,5,9780192553355", "0,1,9780451450524"), want, ""},
+		"a book with a year and pages": {[]byte("The Year,Ann Roe,1999,120,5.50,G,9780192553355\nThe Pages,Bob Poe,2001,220,6.50,G,9780451450524\n"),
+			[]string{"The Year | Ann Roe | 120 | 1999-01-01 | 5.50 | G", "The Pages | Bob Poe | 220 | 2001-01-01 | 6.50 | G"}, ""},
+	})
+}

@@ -52,6 +52,18 @@ func NamePoints(name, field string) int {
 	return 0
 }
 
+// IsName reports whether a text is only the name of a column: each word speaks for a field, but for a number at its end.
+func IsName(text string) bool {
+	parts := split(text)
+	if n := len(parts); n > 1 {
+		parts = parts[:n-1] // without all words as one
+		if strings.Trim(parts[len(parts)-1], "0123456789") == "" {
+			parts = parts[:len(parts)-1]
+		}
+	}
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part string) bool { return !namesField([]string{part}) })
+}
+
 // namesField reports whether a word speaks for any field.
 func namesField(parts []string) bool {
 	return slices.ContainsFunc(model.ImportFields, func(field string) bool { return words[field].count(parts) > 0 })
