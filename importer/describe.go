@@ -129,9 +129,12 @@ func (f *File) Unused() []string {
 	return names
 }
 
-// Gaps returns the number of rejected rows that only lack values, and the fields that need a default for them.
+// Gaps returns the number of rejected rows that only lack values, and the fields that need a default for them. Their genres
+// may be new, so that a category without a column is one of the fields.
 func (f *File) Gaps() (rows int, fields []string) {
-	return f.unfilled, slices.DeleteFunc(slices.Clone(fillable), func(field string) bool { return !f.gaps[field] })
+	return f.unfilled, slices.DeleteFunc(slices.Clone(fillable), func(field string) bool {
+		return !f.gaps[field] && (field != category || !f.lacksCategory())
+	})
 }
 
 // First returns the first rows.

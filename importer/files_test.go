@@ -230,7 +230,7 @@ func TestQuestions(t *testing.T) {
 	}{
 		"day or month":    {header + "A,1,3/4/2005,X,1,G\n", "the column published_at can be read in two ways, as 3/4/2005 (line 2); mdy makes that 2005-03-04; dmy makes that 2005-04-03"},
 		"both":            {header + "A,1,13/4/2005,X,1,G\nB,1,4/13/2005,X,1,G\n", "4/13/2005 (line 3) must be month, day, year, as in 1 row, and 13/4/2005 (line 2) must be day, month, year, as in 1 row; mdy rejects the second; dmy rejects the first"},
-		"one book twice":  {header + "A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,$1.00,G\n", "1 book has several rows with different values:\n  line 2 and line 4: A, X: pages 1 or 2; last imports the last of the rows; first imports the first; keep imports all, as different books; reject imports none"},
+		"one book twice":  {header + "A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,$1.00,G\n", "1 book has several rows with different values:\n  line 2 and line 4: A, X: pages 1 or 2; keep imports all, as different books; last imports the last of the rows; first imports the first; reject imports none"},
 		"no columns":      {"a;b\nx y;z\n", "the header has no column name (did you mean a?), pages, published_at, author (did you mean b?), price, genre. It has: a, b:\n  name may be a: x y"},
 		"empty":           {"", "the file is empty: it needs a header"},
 		"array cut":       {`[{"name":"A"},`, "the JSON array is truncated"},

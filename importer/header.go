@@ -20,7 +20,7 @@ func (f *File) header() source.Header {
 		if c.takeNamed() {
 			c.guess()
 		}
-		if !f.options.NoHeader && f.typed(names) > 1 { // a book
+		if !f.options.NoHeader && f.isBook(names) {
 			return min(len(c.found), 1)
 		}
 		return len(c.found)
@@ -114,7 +114,7 @@ func (f *File) hasNoHeader() bool {
 	if f.options.NoHeader || f.isHeaderGiven || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
 		return false
 	}
-	isBook := f.typed(f.Header) > 1
+	isBook := f.isBook(f.Header)
 	for _, name := range f.Header[:min(len(f.Header), maxRanked)] {
 		parsed := survey.ParseName(name)
 		if !isBook && slices.ContainsFunc(model.ImportFields, func(field string) bool { return parsed.Points(field) != 0 }) {
@@ -129,14 +129,18 @@ func (f *File) hasNoHeader() bool {
 	return false
 }
 
-// typed returns the number of the first cells that are numbers, dates or codes, as names of columns are not.
-func (f *File) typed(row []string) (n int) {
+// isBook reports whether several of the first cells are numbers, dates or codes, and not several are names of columns.
+func (f *File) isBook(row []string) bool {
+	names, typed := 0, 0
 	for _, cell := range row[:min(len(row), maxRanked)] {
-		if survey.IsTyped(cell, f.options.LastYear) {
-			n++
+		switch {
+		case survey.IsName(cell):
+			names++
+		case survey.IsTyped(cell, f.options.LastYear):
+			typed++
 		}
 	}
-	return n
+	return typed > 1 && names < 2
 }
 
 // sampledRows is the number of rows, from the first, whose cells are evidence for the fields of the columns.

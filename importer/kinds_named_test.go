@@ -2,6 +2,8 @@ package importer
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +52,68 @@ func TestNoNameIsMadeUp(t *testing.T) {
 	questions, ok := errors.AsType[Questions](err)
 	if !ok || f.FirstAnswers(questions) != nil {
 		t.Errorf("%v: %v", err, f.FirstAnswers(questions))
+	}
+}
+
+// TestKindsOfHeaders reads headers with digits in the names of columns, and asks about books that look like headers.
+func TestKindsOfHeaders(t *testing.T) {
+	t.Parallel()
+	rows := func(columns, one, two string) []byte {
+		return []byte("Title,Author,Year,Pages,Price,Genre," + columns + "\nA,X Y,2000,10,1,G," + one + "\nB,X Z,2001,20,2,G," + two + "\n")
+	}
+	want := []string{"A | X Y | 10 | 2000-01-01 | 1.00 | G", "B | X Z | 20 | 2001-01-01 | 2.00 | G"}
+	importKinds(t, map[string]kind{
+		"ISBN10,ISBN13":   {rows("ISBN10,ISBN13", "0192553356,9780192553355", "0451450523,9780451450524"), want, ""},
+		"ISBN 10,ISBN 13": {rows("ISBN 10,ISBN 13", "0192553356,9780192553355", "0451450523,9780451450524"), want, ""},
+		"years of loans":  {rows("2023,2024", "3,5", "0,1"), want, ""},
+		"three of them":   {[]byte("Titel;Autor;Jahr;Seiten;Preis;Genre;2021;2022;2023\nA;X Y;2000;10;1;G;1;2;3\nB;X Z;2001;20;2;G;4;5;6\n"), want, ""},
+		"dates of stock":  {rows("2024-01-31,2024-02-29,ISBN13", "3,5,9780192553355", "0,1,9780451450524"), want, ""},
+		"a book with a year and pages": {[]byte("The Year,Ann Roe,1999,120,5.50,G,9780192553355\nThe Pages,Bob Poe,2001,220,6.50,G,9780451450524\n"),
+			[]string{"The Year | Ann Roe | 120 | 1999-01-01 | 5.50 | G", "The Pages | Bob Poe | 220 | 2001-01-01 | 6.50 | G"}, ""},
+	})
+}
+
+// TestGapsNeedACategory prints a default for the category too where rows only lack values, because their genres may be new.
+func TestGapsNeedACategory(t *testing.T) {
+	t.Parallel()
+	const rows = "Title,Author,Year,Pages,Price,Genre\nA,X Y,2000,10,1,G\nB,X Z,2000,10,,G\n"
+	for _, test := range []struct {
+		text    string
+		options Options
+		want    []string
+	}{
+		{rows, Options{}, []string{"price", "category"}},
+		{rows, Options{Defaults: map[string]string{"category": "C"}}, []string{"price"}},
+		{rows, Options{Columns: map[string]string{"category": ""}}, []string{"price"}},
+		{"Category," + strings.ReplaceAll(strings.ReplaceAll(rows, "\nA", "\nC,A"), "\nB", "\nC,B"), Options{}, []string{"price"}},
+	} {
+		f, err := surveyOf(t, []byte(test.text), test.options)
+		must(t, err)
+		readBooks(t, f)
+		if n, fields := f.Gaps(); n != 1 || !slices.Equal(fields, test.want) {
+			t.Errorf("%+v: %d %v, want %v", test.options, n, fields, test.want)
+		}
+	}
+}
+
+// TestUnfilled names the fields that need a default: those with empty cells, and a category without a column or a default.
+func TestUnfilled(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		columns, cells string
+		defaults       map[string]string
+		want           []string
+	}{
+		{"Title,Author,Year,Pages,Price,Genre,Category", "A,X Y,2000,10,1,G,C", nil, nil},
+		{"Title,Author,Year,Pages,Price,Genre,Category", "A,X Y,2000,10,1,G,", nil, []string{"category"}},
+		{"Title,Author,Year,Pages,Price,Genre", "A,X Y,2000,10,1,G", nil, []string{"category"}},
+		{"Title,Author,Year,Pages,Price,Genre", "A,X Y,2000,10,1,G", map[string]string{"category": "C"}, nil},
+		{"Title,Author,Year,Pages,Price,Genre", "A,X Y,2000,,,", map[string]string{"category": "C"}, []string{"pages", "price", "genre"}},
+		{"Title,Author,Year,Pages,Price,Genre", "A,X Y,2000,,,", map[string]string{"category": "C", "pages": "1"}, []string{"price", "genre"}},
+	} {
+		f, _ := surveyOf(t, []byte(test.columns+"\n"+test.cells+"\n"), Options{Defaults: test.defaults}) // or a question
+		if got := f.Unfilled(); !slices.Equal(got, test.want) {
+			t.Errorf("%s %v: %v, want %v", test.cells, test.defaults, got, test.want)
+		}
 	}
 }

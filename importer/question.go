@@ -110,10 +110,8 @@ const maxEncodings = 4
 // categoryQuestion returns the question about the category of new genres, if nothing was stored because it is missing, or if a
 // dry run shows that at least half of the rows lack it. Options that leave the category out answer it.
 func (f *File) categoryQuestion(result *model.ImportResult, isDryRun bool) *Question {
-	_, hasDefault := f.options.Defaults[category]
-	_, isAnswered := f.options.Columns[category]
 	stored := result.Created + result.Updated + result.Unchanged
-	if hasDefault || isAnswered || f.columns[category] != nil || stored > 0 && !isDryRun {
+	if !f.lacksCategory() || stored > 0 && !isDryRun {
 		return nil
 	}
 	lack := 0
@@ -129,6 +127,13 @@ func (f *File) categoryQuestion(result *model.ImportResult, isDryRun bool) *Ques
 		return &Question{Option: "map", Fields: f.Unfilled(), Text: fmt.Sprintf("%s have a new genre, and the file has no column for its category", CountRows(lack))}
 	}
 	return &Question{Option: "map", Fields: f.Unfilled(), Text: "the genres are new, and the file has no column for their category"}
+}
+
+// lacksCategory reports whether new genres have no category: no column, and no option about one.
+func (f *File) lacksCategory() bool {
+	_, hasDefault := f.options.Defaults[category]
+	_, isAnswered := f.options.Columns[category]
+	return !hasDefault && !isAnswered && f.columns[category] == nil
 }
 
 // Choice is an option with a value.

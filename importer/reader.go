@@ -211,7 +211,7 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 // mend returns advice for the value of a field.
 func mend(field string, missing bool) string {
 	if missing {
-		return "Fill it in, or give a default for " + field + "."
+		return "Fill it in, or give a default for " + model.ImportField(field).Label + "."
 	}
 	switch f := model.ImportField(field); f.Kind {
 	case model.KindDate:

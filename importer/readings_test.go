@@ -66,13 +66,13 @@ func TestSameBooks(t *testing.T) {
 		"far apart":                               {[]string{"A|X Y|||10", "B|X Y|||10", "C|X Y|||10", "A|X Y|||20"}, "2-5"},
 		"two editions":                            {[]string{"A|X Y|" + one + "||10", "A|X Y|" + other + "||20"}, ""},
 		"an edition of each, and the first again": {[]string{"A|X Y|" + one + "||10", "A|X Y|" + other + "||10", "A|X Y|" + one + "||20"}, "2-4"},
-		"copies":                             {[]string{"A|X Y|" + one + "|A 1|10", "A|X Y|" + one + "|A 2|10"}, ""},
-		"a row that may be two editions":     {[]string{"A|X Y|" + one + "||10", "A|X Y|" + other + "||10", "A|X Y|||30"}, ""},
-		"a row that becomes an edition":      {[]string{"A|X Y|||10", "A|X Y|" + one + "||10", "A|X Y|" + other + "||10"}, "2-3"},
+		"copies":                              {[]string{"A|X Y|" + one + "|A 1|10", "A|X Y|" + one + "|A 2|10"}, ""},
+		"a row that may be two editions":      {[]string{"A|X Y|" + one + "||10", "A|X Y|" + other + "||10", "A|X Y|||30"}, ""},
+		"a row that becomes an edition":       {[]string{"A|X Y|||10", "A|X Y|" + one + "||10", "A|X Y|" + other + "||10"}, "2-3"},
 		"the copy without an ISBN is closest": {[]string{"A|X Y||A 1|10", "A|X Y|" + one + "|A 2|10", "A|X Y|||20"}, "2-4"},
-		"other authors":                      {[]string{"A|X Y|||10", "A|Z Y|||20"}, ""},
-		"other names of one ISBN":            {[]string{"A|X Y|" + one + "||10", "B|X Y|" + one + "||20"}, ""},
-		"ISBNs that cannot be read":          {[]string{"A|X Y|9.78019E+12||10", "A|X Y|9.78045E+12||20"}, "2-3"},
+		"other authors":                       {[]string{"A|X Y|||10", "A|Z Y|||20"}, ""},
+		"other names of one ISBN":             {[]string{"A|X Y|" + one + "||10", "B|X Y|" + one + "||20"}, ""},
+		"ISBNs that cannot be read":           {[]string{"A|X Y|9.78019E+12||10", "A|X Y|9.78045E+12||20"}, "2-3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

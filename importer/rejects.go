@@ -12,6 +12,15 @@ import (
 // rejectColumns precede the columns of a bad row, in the words of the page. Several problems are separate lines in their cells.
 var rejectColumns = []string{"Row", "Problem", "Column", "Found", "How to fix it"}
 
+// inWords replaces the names of fields in messages by those on the pages: The published at field, The Published field.
+var inWords = func() *strings.Replacer {
+	var pairs []string
+	for _, field := range model.ImportFields {
+		pairs = append(pairs, "The "+strings.ReplaceAll(field, "_", " ")+" field", "The "+model.ImportField(field).Label+" field")
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
 // RejectsWriter writes the bad rows of a file as CSV.
 type RejectsWriter struct {
 	of  *File
@@ -34,7 +43,7 @@ func (w *RejectsWriter) Add(bad *Row) error {
 		if slices.Contains(model.ImportFields, p.Column) && !slices.Contains(w.of.Header, p.Column) {
 			p.Column = model.ImportField(p.Column).Label
 		}
-		reasons, columns, values, mends = append(reasons, p.Message), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
+		reasons, columns, values, mends = append(reasons, inWords.Replace(p.Message)), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
 	}
 	cells := []string{bad.Place(), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
 	return w.out.Write(append(cells, w.of.rejectedCells(bad)...))

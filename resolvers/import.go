@@ -237,7 +237,7 @@ func (b *importBatch) isNamesake(key model.BookKey) bool {
 // not name the category of a new genre. If several genres have the name, it returns the book's
 // current one, or the first that is spelled alike, or the first.
 func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book *model.Book) (model.ID, error) {
-	if book != nil && slices.Contains(in.StandIns, "category") { // it is for new genres only
+	if slices.Contains(in.StandIns, "category") { // it is for new genres only
 		asked := *in
 		asked.Category, asked.StandIns = "", nil
 		if id, err := b.genre(ctx, &asked, book); id != 0 || err != nil {

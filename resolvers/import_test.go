@@ -267,7 +267,7 @@ func TestImportKeepsStored(t *testing.T) {
 		expect(t, "all defaults", "0 0 1", withDefaults("pages price genre category", "Emma||1|1815-12-23|Jane Austen|0|Unsorted|Unknown"))
 		expect(t, "a known genre", "1 1 0", withDefaults("price category", "Emma||99|1815-12-23|Jane Austen|0|Novel|Unknown", "New||1|2000-01-01|X|0|Novel|Unknown"))
 		books, _ := contents(t, ctx, catalogue)
-		expect(t, "books", []string{"2 Emma||99|1815-12-23|Jane Austen|7.00|Novel|Fiction", "1 New||1|2000-01-01|X|0.00|Novel|Unknown"}, books)
+		expect(t, "books", []string{"2 Emma||99|1815-12-23|Jane Austen|7.00|Novel|Fiction", "1 New||1|2000-01-01|X|0.00|Novel|Fiction"}, books)
 	})
 }
 

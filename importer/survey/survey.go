@@ -13,148 +13,6 @@ import (
 	"library-catalogue/importer/value"
 )
 
-// Points of the evidence for a column.
-const (
-	wordPoints = 10 // for each word of the name, at most two
-	namePoints = 4  // for a word like name
-)
-
-// Name is the name of a column. Its words are counted once, because each field is compared with those of all others.
-type Name struct {
-	parts  []string
-	counts map[string]int // by the list of words
-}
-
-// ParseName returns the words of a name.
-func ParseName(name string) Name { return newName(split(name)) }
-
-func newName(parts []string) Name {
-	n := Name{parts, map[string]int{}}
-	for list, words := range words {
-		if count := words.count(parts); count > 0 {
-			n.counts[list] = count
-		}
-	}
-	return n
-}
-
-// NamePoints returns how much the name of a column speaks for a field, as Name.Points does.
-func NamePoints(name, field string) int { return ParseName(name).Points(field) }
-
-// Points returns how much the name speaks for a field. It is 0 if it says nothing, and negative if it names another thing.
-func (n Name) Points(field string) int {
-	found, isNumber := n.counts[field], func(part string) bool { return part == "nr" || part == "no" }
-	if (field == "pages" || field == "shelf_mark") && found > 0 && slices.ContainsFunc(n.parts, isNumber) { // Nr. of pages, Raf No
-		n = newName(slices.DeleteFunc(slices.Clone(n.parts), isNumber))
-	}
-	parts := n.parts
-	isFurther := func(other string) bool {
-		if other == field || !model.ImportField(other).Is(model.OnInclude) || n.counts[other] == 0 {
-			return false
-		}
-		isOther := func(part string) bool { return words[other].count([]string{part}) > 0 }
-		isYearOf := field == "published_at" && words[field].count(slices.DeleteFunc(slices.Clone(parts), isOther)) > 0
-		return !isYearOf // the publisher's year is the year
-	}
-	switch {
-	case n.counts[other] > 0, slices.ContainsFunc(model.ImportFields, isFurther):
-		return -1
-	case found == 0 && n.counts[vague] > 0:
-		if model.ImportField(field).Kind == model.KindText {
-			return -1
-		}
-	case found > 0:
-		return wordPoints * min(found, 2)
-	case n.namesField():
-		return -1 // of another field
-	case field == "name" && nameWords.count(parts) > 0:
-		return namePoints
-	}
-	return 0
-}
-
-// namesField reports whether a word speaks for any field.
-func (n Name) namesField() bool {
-	return slices.ContainsFunc(model.ImportFields, func(field string) bool { return n.counts[field] > 0 })
-}
-
-// Half is the part of a person's name that a column has.
-type Half int
-
-// The parts of names.
-const (
-	NoName Half = iota
-	Given
-	Family
-	Whole
-)
-
-// HalfOf returns the part of the author's name that a column with this name has. A nom is a family name beside a prénom.
-func HalfOf(name string) Half {
-	parts := split(name)
-	if words[other].count(parts) > 0 {
-		return NoName
-	}
-	switch {
-	case wholeWords.count(parts) > 0 && words["author"].count(parts) > 0:
-		return Whole
-	case givenWords.count(parts) > 0:
-		return Given
-	case familyWords.count(parts) > 0:
-		return Family
-	}
-	return NoName
-}
-
-// split returns the words of a name, folded: BookTitle and "book title" have two.
-func split(name string) []string {
-	var spaced strings.Builder
-	before := ' '
-	for _, r := range name {
-		if unicode.IsUpper(r) && unicode.IsLower(before) {
-			spaced.WriteByte(' ')
-		}
-		if r == 'º' || r == 'ª' { // Nº is no word, and NO is
-			r = ' '
-		}
-		spaced.WriteRune(r)
-		before = r
-	}
-	parts := strings.FieldsFunc(collate.Fold(spaced.String()), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
-	})
-	if len(parts) > 1 {
-		parts = append(parts, strings.Join(parts, "")) // Tác giả is one word
-	}
-	return parts
-}
-
-// withoutSpaces reports whether a text is of a script that writes words without spaces between them.
-func withoutSpaces(text string) bool {
-	r, _ := utf8.DecodeRuneInString(text)
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
-
-// count returns how many words of a name are in the list.
-func (l wordList) count(parts []string) (n int) {
-	for i, part := range parts {
-		if i > 0 && i == len(parts)-1 && n > 0 {
-			break // all words as one count only if no other does
-		}
-		if l.has(part) || l.has(strings.TrimPrefix(part, "ال")) || l.has(strings.TrimPrefix(part, "ה")) { // the Arabic and the Hebrew article
-			n++
-		}
-	}
-	return n
-}
-
-func (l wordList) has(part string) bool {
-	return l.whole[part] ||
-		slices.ContainsFunc(l.begins, func(begin string) bool { return strings.HasPrefix(part, begin) }) ||
-		slices.ContainsFunc(l.ends, func(end string) bool { return strings.HasSuffix(part, end) }) ||
-		slices.ContainsFunc(l.inside, func(text string) bool { return strings.Contains(part, text) })
-}
-
 // Profile describes the cells of a column.
 type Profile struct {
 	Name   string   // of the column
@@ -246,6 +104,8 @@ func (p *Profile) Add(cell string, lastYear int) {
 		} else {
 			p.dates++
 		}
+	} else if _, ok := value.ExcelDay(cell, lastYear); ok && NamePoints(p.Name, "published_at") > 0 {
+		p.dates++
 	}
 	if len(cell) <= maxDate && withYear.MatchString(cell) {
 		p.yearly++

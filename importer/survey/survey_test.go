@@ -25,6 +25,11 @@ func TestNamePoints(t *testing.T) {
 		"Klappentext": "description", "Sinopsis": "description", "简介": "description",
 
 		"Publisher": "publisher", "Nakladatelství": "publisher", "出版社": "publisher", "دار النشر": "publisher", "תאריך הוצאה לאור": "published_at", "Publishing year": "published_at", "Editorial": "publisher", "ISBN": "isbn", "Book ID": "", "Author ID": "", "Date added": "",
+		"Author2": "author", "ISBN10": "isbn", "Publishers": "publisher", "Strana 1": "pages", "Liczba stron ogółem": "pages", "Kiadás éve": "published_at", "Costo": "price", "Precios": "price", "Materias": "genre", "Resumen": "description",
+		// words of one language that begin or end like a word of another
+		"Strong Character Development?": "", "Strange pages": "pages", "Outsider": "", "Authority": "", "Authorized by": "", "Blades": "", "Retrieved": "", "Achieve": "", "Steve": "",
+		"Precious": "", "Preconditions": "", "Costume": "", "Generation": "", "General": "", "Generous": "", "Material": "", "Amnesia": "", "Resumed": "", "Police": "", "Policy": "",
+		"Dilemma": "", "dateadded": "", "datepurchased": "", "Pricey": "", "Starting": "", "Altersgruppe": "", "Zielgruppe": "", "Utlånt til": "", "Start date": "", "Content Warning Description": "",
 		"Date Read": "", "Series title": "", "Average Rating": "", "Author image URL": "", "Purchase date": "", "Birth year": "", "Translator": "", "Language": "language",
 		"Sprache": "language", "Copies in stock": "", "Publication place": "", "Series Pages Url": "", "Edition": "", "Foo": "", "": "", "#3": "",
 	} {

@@ -17,7 +17,7 @@ var words = map[string]wordList{
 		ಶೀರ್ಷಿಕೆ* ಪುಸ್ತಕ* මාතෘකා* පොත* ຊື່ເລື່ອງ* ຊື່ປຶ້ມ* ຊື່ປື້ມ* ចំណងជើង* សៀវភៅ* ခေါင်းစဉ်* စာအုပ်*
 	`),
 	"author": newWordList(`
-		author* autor* auteur* auktor* writer* writt* wrote kittieb* creator* verfasser* schrijver* schriftsteller* ecrivain* escritor* scrittor*
+		author authors authorname* autor* auteur* auktor* writer* writt* wrote kittieb* creator* verfasser* schrijver* schriftsteller* ecrivain* escritor* scrittor*
 		forfatter* forfattar* kirjail* tekija* szerzo* iro писац* писца hofund* pisatelj* pisac* pisca pisci pisarz* spisovatel* avtor* автор* писател* аутор* συγγραφ*
 		yazar* muallif* muəllif* penulis* pengarang* tacgia
 		作者* 著者* 作家* 著作者 编者* 編者* 저자* 지은이 글쓴이 작가 ผู้แต่ง ผู้เขียน
@@ -27,16 +27,16 @@ var words = map[string]wordList{
 		អ្នកនិពន្ធ* စာရေးသူ*
 	`),
 	"pages": newWordList(`
-		page* pages* pg pgs paginas* pagin* pagecount* seite* stron* stran* stranic* strani* sivu* sida sidor sider sideantal sidetall
-		*seiten *seitenzahl *sidor *sider *sidetal *sidetall sivum* pags length oldal* lapja blad* bladzijd* pag страниц* стр сторінок* страни* страна lehekul* puslap* lappus* blaðsid* faqe* leaves σελιδ* sayfa* sahifa* səhifə* halaman* sotrang trang
+		page pages pg pgs paginas* pagin* pagecount* seite* stron strony stronic* stran strana strany stranic* strani* sivu* sida sidor sider sideantal sidetall
+		*seiten *seitenzahl *sidor *sidetal *sidetall sivum* pags length oldal* lapja blad blader bladen bladsid* bladzijd* pag страниц* стр сторінок* страни* страна lehekul* puslap* lappus* blaðsid* faqe* leaves σελιδ* sayfa* sahifa* səhifə* halaman* sotrang trang
 		页数* 頁數* 页码* 頁数* ページ* 총페이지 페이지* 쪽수* หน้า* จำนวนหน้า
 		صفحات* الصفحات* صفحه* صفحة* עמודים* דפים* पृष्ठ* पन्ने* পৃষ্ঠা* পাতা* பக்க* పేజీ*
 		orrialde* orriak tudalen* leathanaigh pagni bladsy* pahina* გვერდ* էջ* бет беттер* хуудас* ገጽ* ገጾች*
 		kurasa* પાના* ਪੰਨੇ* പേജ* ಪುಟ* පිටු* ໜ້າ* ຫນ້າ* ចំនួនទំព័រ* ទំព័រ* စာမျက်နှာ*
 	`),
 	"published_at": newWordList(`
-		year* yr date* dated published publication* publish* pub issued copyright* erschein* veroffentlich* jahr* datum*
-		*jahr *jaar *arstal *arsta *utgivningsar *vuosi *eve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
+		year years yr date dates dated published publication publicationdate publicationyear publish pub issued copyright* erschein* veroffentlich* jahr* datum*
+		*jahr *jaar *arstal *arsta *utgivningsar *vuosi kiadaseve megjeleneseve anul* anio an aparit* god. any aasta* ilmumis* leidim* metai izdosan* gads gada utgitt utgafu* viti annee* parution* edite fecha* ano anos lancamento* publicacion* publicacao* pubblicaz* anno data datas
 		jaar* verschen* uitgavejaar* utgivning* utgivels* udgivels* ar arstal julkaisu* vuosi* rok* wydania wydano vydani* vydano leto letnik
 		izida* izdan* godina* god год* дата* издан* рік* година* ετος* χρονολογια* kiadas* ev eve yil* basim* yayintarihi tarih* tarix* tarikh* buraxilis* tahun* terbit* nam
 		出版年* 出版时间* 出版日期* 出版日* 年份* 发行日期* 發行年* 発行年* 発行日* 発売日* 刊行年* 출판일 출간일 발행일 출판년* 발행년* 연도 ปีที่พิมพ์ ปี* วันที่*
@@ -46,7 +46,7 @@ var words = map[string]wordList{
 		ឆ្នាំ* ခုနှစ်*
 	`),
 	"price": newWordList(`
-		*preis *pris *prijs *hinta pret pretul preu hind kaina* verð cmim* valeur worth retail valor price* cost* msrp rrp preis* prix* precio* preco* prezz* prijs* pris priset hinta* cena* ceny cijena* ar ara bolti*
+		*preis *pris *prijs *hinta pret pretul preu hind kaina* verð cmim* valeur worth retail valor price prices pricing cost costs costo msrp rrp preis* prix* precio precios preco precos prezz* prijs* pris priset hinta* cena* ceny cijena* ar ara bolti*
 		цена* стоимость* ціна* вартість* цена τιμη* fiyat* bahasi narx* qiymət* harga* gia giaban pvp
 		价格* 定价* 售价* 價格* 定價* 価格* 値段* 本体価格* 가격* 정가* 판매가 ราคา*
 		سعر* السعر* ثمن* قیمت* מחיר* मूल्य* कीमत* মূল্য* দাম* விலை* ధర*
@@ -54,8 +54,8 @@ var words = map[string]wordList{
 		വില* ಬೆಲೆ* මිල* ລາຄາ* តម្លៃ* ဈေးနှုန်း* ဈေး*
 	`),
 	"genre": newWordList(`
-		jenis* subjek* assunt* zhanr* genre* genres* gener* genero* zanr* zaner* systematik* fachgebiet* *gruppe zvrst* druh* rodzaj* vrsta vrste soort* gen genul aihe* sjanger* flokk* врста* kind gattung* gatun* mufaj* tyylilaji* subject* topic* sachgebiet* thema* themen tema* materia*
-		onderwerp* emne* amne* тематика* жанр* ειδος* θεμα* κατηγορ* tur turu janr* tema theloai
+		jenis* subjek* assunt* zhanr* genre* genres* genere generes generi generu genero generos zanr* zaner* systematik* fachgebiet* *gruppe zvrst* druh* rodzaj* vrsta vrste soort* gen genul aihe* sjanger* flokk* врста* kind gattung* gatun* mufaj* tyylilaji* subject subjects subjectheading* topic* sachgebiet* thema* themen tema* materia materias
+		onderwerp* emne* amne amnen amnesord тематика* жанр* ειδος* θεμα* κατηγορ* tur turu janr* tema theloai
 		标签* 類目* 类型* 類型* 类别* 類別* 分类* 分類* 体裁* ジャンル* 장르* 분야* 주제* หมวด* ประเภท*
 		نوع* النوع* تصنيف* التصنيف* ژانر* موضوع* الموضوع* סוגה* נושא* ז'אנר ז׳אנר विधा* विषय* ধরন* বিষয়* வகை* శైలి*
 		mota gaia seanra* ჟანრ* თემატიკა ժանր* төрөл* ዘውግ* aina صنف* પ્રકાર* ਵਿਧਾ* ਕਿਸਮ* ವಿಧ* ಪ್ರಕಾರ* වර්ගය*
@@ -67,7 +67,7 @@ var words = map[string]wordList{
 		კატეგორი* կատեգոր* ангилал* ምድብ* শ্রেণি* വിഭാഗ* શ્રેણી* ਸ਼੍ਰੇਣੀ*
 	`),
 	"description": newWordList(`
-		description* summar* synops* blurb* abstract* overview* beschreib* zusammenfass* klappentext* inhalt* resume* descri* sinops* sinopsis*
+		description* summar* synops* blurb* abstract* overview* beschreib* zusammenfass* klappentext* inhalt* resume resumen descri* sinops* sinopsis*
 		trama* omschrij* samenvatting* beskriv* opis* popis* anotac* anotaz* kuvaus* leiras* ismerteto* описан* аннотац* опис περιγραφ* ozet* aciklama* deskripsi* ringkasan* tomtat mota
 		简介* 簡介* 内容* 內容* 描述* 摘要* 概要* あらすじ* 紹介* 소개* 설명* 줄거리* เรื่องย่อ* คำอธิบาย
 		وصف* الوصف* ملخص* الملخص* نبذة* توضیح* خلاصه* תיאור* תקציר* विवरण* सारांश* বিবরণ* விவரம்* வివరణ*
@@ -80,11 +80,11 @@ var words = map[string]wordList{
 		mchapishaji* પ્રકાશક* പ്രസാധക* ಪ್ರಕಾಶಕ*
 	`),
 	"language": newWordList(`
-		език* јазик* til tili lingvo teangacha sprog* tungumal* language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil* bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
+		език* јазик* til tili lingvo teangacha sprog* tungumal* language* lang sprache* langue* idioma* lingua* taal* sprak* jezik* jazyk* jezyk* kieli* nyelv* язык* мова* γλωσσα* dil dili bahasa* ngonngu 语言* 語言* 言語* 언어* ภาษา لغة* اللغة* زبان* שפה* भाषा* ভাষা* மொழி* భాష*
 		hizkuntza* iaith teanga ენა լեզու* тілі хэл ቋንቋ* lugha ભાષા* ഭാഷ* ಭಾಷೆ* ພາສາ* ភាសា*
 	`),
 	"shelf_mark": newWordList(`
-		sinatura* segnatura* ταξινομικοσ* ταξιθετικοσ* oppstilling* sifrs sifrsi raðtakn raf rafno yernumarasi hilla hylle* rak rakno opstilling* hylde* placering* placement* dk5 topografi* сигнатур* шифър шифри رقمالتصنيف* رقمالطلب* استدعاء* الرف raktar* hyllplats* rafnumer leirvisir cota cote cotes jelzet* kotacija tejuelo* polic* hylla hyllsignum hylluppst* plassering* kyhieu panggil เลขเรียก* สัญลักษณ์* signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
+		sinatura* segnatura* ταξινομικοσ* ταξιθετικοσ* oppstilling* sifrs sifrsi raðtakn raf rafno yernumarasi hilla hylle* rak rakno opstilling* hylde* placering* placement* dk5 topografi* сигнатур* шифър шифри رقمالتصنيف* رقمالطلب* استدعاء* الرف raktar* hyllplats* rafnumer leirvisir cota cote cotes jelzet* kotacija tejuelo* polica policka hylla hyllsignum hylluppst* plassering* kyhieu panggil เลขเรียก* สัญลักษณ์* signatur* shelfmark callno* callnumber sygnatura* signatuur* kohaviit hyllypaikka raktari шифр 请求记号 索书号* 請求記号* 청구기호*
 	`),
 	vague: newWordList(`
 		edition* auflage* edicion edicao edizione* editie* upplaga* painos* kiadvany* wydanie wydania izdaja izdanje izdanja vydanie
@@ -97,15 +97,15 @@ var words = map[string]wordList{
 		url uri link* href website* web image* img foto* photo* picture* thumbnail* obrazek* slika* bild* 
 		serie* series* reihe* collection* coleccion* colecao* collana* reeks* rada edice seria* sorozat* sarja* cyklus* dizi* seri 丛书* 叢書* シリーズ* 시리즈*
 		translator* ubersetz* traduct* tradut* tradutt* vertaler* oversett* oversaett* oversatt* preklad* prevaj* prevod* prijevod* tlumacz* kaantaja* fordit* перевод* cevir* penerjemah* 译者* 譯者* 訳者* 번역* 옮긴이 مترجم* المترجم* תרגום* מתרגם*
-		illustrat* ilustra* narrator* reader* publishers countr* pais* paese pays land drzava* zeme* kraj* ulke* 国家* 国籍* nationalit* gender* sex born birth* geburt* sterbe* death* died geboren* birthday
+		illustrat* ilustra* narrator* reader* countr* pais* paese pays land drzava* zeme* kraj* ulke* 国家* 国籍* nationalit* gender* sex born birth* geburt* sterbe* death* died geboren* birthday
 		rating* rate rated review* vote* score* star stars stelle bewertung* note notes* puntua* valora* avalia* nota valut* ocen* hodnocen* beoordeling* betyg* puan* 评分* 評分* 評価* 평점* like* download* popular* rank* position* bestsell* sales sold orders
 		stock copies copy bestand exemplar* zaloga* zalogi stok* 库存* 在庫* 재고*
-		start* begin* begun began finish* end ended completed beginn* ende fertig* debut fin inicio added add* ajout* kauf* leih* ausleih* ruckgab* eingang* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
+		start started starts begin begins begun began finish finished finishes end ended completed beginn begonnen ende fertig* debut fin inicio added add* ajout* kauf* leih* ausleih* ruckgab* eingang* alta ingreso* lant laos read* заем* выдач* получ* поступ* bought purchas* acquir* acqui* bestell* borrow* loan* lent due return* ausgeliehen* verlieh* created* updated* modif* changed* registr* inserted erfasst* zugang* insert* aggiunt* agregad* adicion* lu lue gelesen* prectene* precitan* prebran*
 		format* binding* einband* 装帧* 判型*
 		size* height* width* weight* dimension* gewicht* format age ages alter edad idade eta leeftijd wiek vek starost 年龄*
 		shelf* shelves bookshel* regal* standort* location* ort city ville stadt ciudad cidade citta miasto grad город місто עיר مدينة sehir kaupunki stad place* lieu lugar* luogo* plaats* kraj mesto misto 出版地* place location* volume* vol band tome tomo deel zvezek svazek tom cilt* 卷* 巻*
 		status* state stav stan uwagi posuden* מצב* availab* verfugbar* condition zustand* discount* rabatt* currency wahrung* moneda valuta tax vat iva mwst email* phone* tel address*
-		chapter* kapitel* word* worter tag hash
+		chapter* kapitel* word* worter warning warnings trigger* altersgr* zielgr* utlan* udlan* tag hash
 	`),
 }
 

@@ -236,7 +236,7 @@ func TestImportOutcomes(t *testing.T) {
 	}
 	for _, test := range []struct{ file, want string }{
 		{either, "The column publication date can be read in two ways, as 3/4/2005 (line 2). [] [] Month first: 2005-03-04, Day first: 2005-04-03"},
-		{twice, "1 book has several rows with different values. [Line 2 and line 3: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Keep all: they are different books, Skip these books"},
+		{twice, "1 book has several rows with different values. [Line 2 and line 3: A, X: pages 1 or 2.] [] Keep all: they are different books, Use the last row, Use the first row, Skip these books"},
 		{"Title,pages,date,author\n", "The header has no column price, genre. It has: Title, pages, date, author. [] [price genre category] "},
 	} {
 		q := sendFile(t, c, "dry_run=true", test.file).Question
