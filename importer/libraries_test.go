@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -160,6 +161,7 @@ func TestLibraryValues(t *testing.T) {
 		"@book{a, title={A}, year={2001c}, month=may, pagetotal={[4], 96}}\n":            "A|Nobody|2001-05-01|96|0|Unsorted|Books|||||",
 		"TY  - BOOK\nTI  - A\nY1  - 2015/octubre\nSP  - pp. 12\nER  - \n":                "A|Nobody|2015-10-01|12|0|Unsorted|Books|||||",
 		"TY  - BOOK\nTI  - A\nPY  - 2015/Winter\nSP  - x, 96\nER  - \n":                  "A|Nobody|2015-01-01|96|0|Unsorted|Books|||||",
+		"Title,Author,Price\nA,Ann One,\"=\"\"\"\"\"\n":                                  "A|Ann One|1900-01-01|7|0|Unsorted|Books|||||",
 		"Title,Author,ISBN,ISBN13\nA,Ann One,\"=\"\"\"\"\",\"=\"\"9780192553355\"\"\"\n": "A|Ann One|1900-01-01|7|0|Unsorted|Books|9780192553355||||",
 	} {
 		f, err := surveyOf(t, []byte(text), Options{Defaults: defaults, LastYear: 2027})
@@ -170,6 +172,16 @@ func TestLibraryValues(t *testing.T) {
 		if got := shelf(t, f)[0]; got != want {
 			t.Errorf("%s: %s\nwant %s", text, got, want)
 		}
+	}
+}
+
+// TestFixedFields: the subfields of MARC in JSON are never offered as other fields: 23 cm is no price.
+func TestFixedFields(t *testing.T) {
+	t.Parallel()
+	const record = `{"leader": "00000nam a2200000 a 4500", "fields": [{"035": {"subfields": [{"a": "(X)x12345"}]}}, {"300": {"subfields": [{"a": "96 p. ;"}, {"c": "23 cm"}]}}]}` + "\n"
+	_, err := surveyOf(t, []byte(record+record), Options{})
+	if questions, ok := errors.AsType[Questions](err); !ok || strings.Contains(questions.Error(), "may be") {
+		t.Error(err)
 	}
 }
 

@@ -145,8 +145,8 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 
 var (
 	// amount matches a number with currencies before and after it. A dash may stand for no decimals: 12,-, 250/- and 250/=.
-	amount = regexp.MustCompile(`^((?:(?:[\p{L}\p{M}'’ʻ"]+/?\.?|\p{Sc}) ?)*)` +
-		`([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?(\s*(?:[\p{L}\p{M}'’ʻ"]+\.? ?)*(?:\p{Sc}(?: [\p{L}\p{M}]+)?)?)$`)
+	amount = regexp.MustCompile(`^((?:(?:\p{L}[\p{L}\p{M}'’ʻ"]*/?\.?|\p{Sc}) ?)*)` +
+		`([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?(\s*(?:\p{L}[\p{L}\p{M}'’ʻ"]*\.? ?)*(?:\p{Sc}(?: [\p{L}\p{M}]+)?)?)$`)
 	// hundredths matches an amount whose hundredths have a unit of their own: 265 грн 50 коп.
 	hundredths = regexp.MustCompile(`^(\d[\d ]*?) ?(\p{L}[\p{L}\p{M}]*)\.?,? (\d{1,2}) ?\p{L}[\p{L}\p{M}]*\.?$`)
 	// binding matches the words before a price on a catalogue card: Broschur : EUR 29.95.
@@ -161,8 +161,12 @@ func splitAmount(text string) (number, currency string, isKnown, ok bool) {
 	if len(text) > maxValue {
 		return "", "", false, false
 	}
-	if text = Plain(text); strings.Trim(text, "0123456789.,") == "" {
-		return text, "", true, text != ""
+	text = Plain(text)
+	switch {
+	case !strings.ContainsAny(text, "0123456789"):
+		return "", "", false, false
+	case strings.Trim(text, "0123456789.,") == "":
+		return text, "", true, true
 	}
 	found := amount.FindStringSubmatch(firstPrice(text))
 	if found == nil {

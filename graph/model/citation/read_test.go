@@ -102,7 +102,7 @@ func TestRIS(t *testing.T) {
 			"3: A1=One, Ann|author=Bob Two Jr.|description=One more|genre=x; y|name=A|published_at=2003-05-01"},
 		"TY  - JOUR\nT1  - A\nSP  - 3\nEP  - 7\nY1  - 2003\nTY  - BOOK\nT1  - B\nSP  - 320\nSN  - 3161484100\nSN  - 9783161484100\nPB  - P\nLA  - de\nCN  - A 1\nCY  - X": {
 			"1: EP=7|SP=3|TY=JOUR|name=A|published_at=2003", "6: CY=X|isbn=3161484100; 9783161484100|language=de|name=B|pages=320|publisher=P|shelf_mark=A 1"},
-		"TY  - BOOK\nY1  - 2015/october\nPY  - 2015\nER  - \nTY  - BOOK\nPY  - 2015\nDA  - 2015/okt./3/autumn\nER  - \nTY  - BOOK\nDA  - 2015/10/03\nY1  - 2015/October\nER  - \n": {
+		"TY  - BOOK\nY1  - 2015/october\nPY  - 2015\nER  - \nTY  - BOOK\nPY  - 2015\nDA  - 2015/okt./3/autumn\nER  - \nTY  - BOOK\nPY  - 2015/10/03\nDA  - 2015/October\nER  - \n": {
 			"1: published_at=2015-october", "5: published_at=2015-okt.-3", "9: published_at=2015-10-03"},
 		"TY  - BOOK\nTI  - \xff\nER  -\nTY - BOOK\nTI - B\nER -":                                                 {"1: the record is not UTF-8", "4: name=B"},
 		"TY  - BOOK\nAB  - " + strings.Repeat("x\n", 1<<20) + "ER  - \nTY  - BOOK\nTI  - B\nER  - ":              {"1: the record is longer than 1 MiB", "1048579: name=B"},
