@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	maxSheet        = 2 << 30   // bytes decompressed or written; a million books take 600 MB
-	maxSheetTexts   = 2_000_000 // shared texts, of 8 bytes of memory each
-	maxDirectory    = 4 << 20   // bytes in memory: of the list of parts, and of all parts except texts and rows
-	maxSheetDepth   = 64        // of nested XML elements; a sheet has 10
+	maxSheet      = 2 << 30   // bytes decompressed or written; a million books take 600 MB
+	maxSheetTexts = 2_000_000 // shared texts, of 8 bytes of memory each
+	maxDirectory  = 4 << 20   // bytes in memory: of the list of parts, and of all parts except texts and rows
+	maxSheetDepth = 64        // of nested XML elements; a sheet has 10
 )
 
 var (
