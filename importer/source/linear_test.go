@@ -19,7 +19,7 @@ func allocated() uint64 {
 
 // Bounds of the work for a text. Work by the square of the length exceeds them soon.
 const (
-	maxBytesEach = 2000    // allocated for each byte
+	maxBytesEach = 5000    // allocated for each byte
 	maxBytesMore = 8 << 20 // allocated for each file
 )
 
