@@ -1,6 +1,8 @@
 package source
 
 import (
+	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +13,8 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+
+	"library-catalogue/graph/model/collate"
 )
 
 // charset is an encoding of files.
@@ -23,7 +27,7 @@ type charset struct {
 }
 
 var (
-	western  = []string{"äöüß", "àâçéèêëîïôûùœ", "áéíóúñü¿", "ãáâàçéêíóôõú", "àèéìòù", "åäöé", "æøåé", "ëïéèöü", "áðéíóúýþæö", "’éè"}
+	western  = []string{"äöüß", "àâçéèêëîïôûùœ", "áéíóúñü¿ºª", "ãáâàçéêíóôõúºª", "àèéìòù", "åäöé", "æøåé", "ëïéèöü", "áðéíóúýþæö", "’éè"}
 	central  = []string{"áčďéěíňóřšťúůýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîşţ", "čćđšž", "áäčďéíĺľňóôŕšťúýž", "äöüß"}
 	baltic   = []string{"āčēģīķļņšūž", "ąčęėįšųūž", "äöüõšž"}
 	cyrillic = []string{"абвгдежзийклмнопрстуфхцчшщъыьэюяё", "абвгдежзийклмнопрстуфхцчшщьюяіїєґ", "абвгдђежзијклљмнњопрстћуфхцчџш"}
@@ -63,8 +67,9 @@ var Encodings = func() []string {
 // Guess is an encoding that a text may have.
 type Guess struct {
 	Encoding string
-	Text     string // the beginning of the text in this encoding
+	Text     string // a line in which it differs from others
 	points   int    // of 100
+	text     string // all lines
 	charset  charset
 }
 
@@ -81,13 +86,77 @@ func guessCharset(lines []byte) (guesses []Guess, isSure bool) {
 		if err != nil || strings.ContainsFunc(text, isUndefined) {
 			continue
 		}
-		points := plausibility(text, c)
-		guesses = append(guesses, Guess{Encoding: c.name, Text: firstForeign(text), points: points, charset: c})
+		guesses = append(guesses, Guess{Encoding: c.name, points: plausibility(text, c), text: text, charset: c})
 	}
 	slices.SortStableFunc(guesses, func(a, b Guess) int { return b.points - a.points })
-	isSure = len(guesses) > 0 && guesses[0].points >= surePoints && (len(guesses) == 1 || guesses[1].points <= guesses[0].points-sureLead ||
-		guesses[1].Text == guesses[0].Text)
+	if len(guesses) == 0 {
+		return nil, false
+	}
+	for i := range guesses[:min(len(guesses), maxFirst)] {
+		if isSure = isMeant(guesses, i); isSure {
+			guesses[0], guesses[i] = guesses[i], guesses[0]
+			break
+		}
+	}
+	line := -1 // the first in which the first guess differs from the next
+	for i := 0; i < len(guesses) && line < 0; i++ {
+		line, _, _ = differing(guesses[0].text, guesses[i].text)
+	}
+	for i := range guesses {
+		guesses[i].Text = shownLine(guesses[i].text, max(line, 0))
+	}
 	return guesses, isSure
+}
+
+// maxFirst is the number of guesses, from the first, that may be meant.
+const maxFirst = 3
+
+// isMeant reports whether a guess is plausible in the words that it reads unlike another one, and clearly more so than that.
+func isMeant(guesses []Guess, i int) bool {
+	guess, isAlone := guesses[i], true
+	for _, other := range guesses {
+		line, ours, others := differing(guess.text, other.text)
+		if line < 0 {
+			continue
+		}
+		isAlone = false
+		if points := plausibility(ours, guess.charset); points < surePoints || plausibility(others, other.charset) > points-sureLead {
+			return false
+		}
+	}
+	return !isAlone || guess.points >= surePoints
+}
+
+// differing returns the words in which two readings of a text differ, and the index of the line of the first one, or -1.
+func differing(a, b string) (first int, ours, others string) {
+	first = -1
+	var of, other strings.Builder
+	next, stop := iter.Pull(strings.Lines(b))
+	defer stop()
+	line := 0
+	for text := range strings.Lines(a) {
+		otherText, _ := next()
+		words, otherWords := asciiFields(text), asciiFields(otherText)
+		if len(words) != len(otherWords) { // an encoding of several bytes a character
+			words, otherWords = []string{text}, []string{otherText}
+		}
+		for i, word := range words {
+			if word != otherWords[i] {
+				of.WriteString(word + " ")
+				other.WriteString(otherWords[i] + " ")
+				if first < 0 {
+					first = line
+				}
+			}
+		}
+		line++
+	}
+	return first, of.String(), other.String()
+}
+
+// asciiFields returns the words of a line between characters of ASCII that are no letters.
+func asciiFields(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return r < 0x80 && !unicode.IsLetter(r) })
 }
 
 // isUndefined reports whether a character shows that bytes are not of an encoding.
@@ -98,10 +167,11 @@ func isUndefined(r rune) bool {
 // plausibility returns how much a text looks like one that people write, from 0 to 100: the share of the words with
 // letters beyond ASCII that are written as words are, times the share of the letters of one language.
 func plausibility(text string, c charset) int {
-	words, good, letters := 0, 0, 0
+	words, good, letters := len(insideWord.FindAllString(text, -1)), 0, 0
 	usual := make([]int, len(c.languages))
 	for word := range strings.FieldsFuncSeq(text, isSeparator) {
 		foreign := 0
+		known := make([]int, len(c.languages))
 		for _, r := range word {
 			if r < 0x80 {
 				continue
@@ -110,19 +180,25 @@ func plausibility(text string, c charset) int {
 			letters++
 			for i, language := range c.languages {
 				if strings.ContainsRune(language, unicode.ToLower(r)) {
-					usual[i]++
+					known[i]++
 				}
 			}
 		}
 		if foreign > 0 {
 			words++
-			if isWord(word, foreign) {
+			for i, n := range known {
+				usual[i] += n
+			}
+			if isWord(word, foreign, slices.Max(known)) {
 				good++
 			}
 		}
 	}
-	if words == 0 {
+	switch {
+	case words == 0:
 		return 90 // signs alone, such as “ and –
+	case letters == 0:
+		return 0
 	}
 	share := 100 * slices.Max(usual) / letters
 	if ideographic := unicode.In([]rune(c.languages[0])[0], unicode.Han, unicode.Hiragana, unicode.Hangul); ideographic {
@@ -131,15 +207,20 @@ func plausibility(text string, c charset) int {
 	return good * share / words
 }
 
+// insideWord matches a sign that is no part of a word, in one: Gra¿yna for Grażyna, or before one: £ucja for Łucja.
+var insideWord = regexp.MustCompile(`\pL[¿¡€£§©®°²»«]\p{Ll}|[£§®°²]\p{Ll}`)
+
 // isSeparator reports whether a character separates words.
 func isSeparator(r rune) bool {
 	return unicode.IsSpace(r) || unicode.Is(unicode.Sc, r) || r < 0x80 && !unicode.IsLetter(r) ||
-		strings.ContainsRune("–—‘’“”„«»…·¿¡€£§©®°№、。，：；《》（）「」『』・？！￥\u00A0", r)
+		strings.ContainsRune("–—‘’“”„«»…·¿¡€£§©®°²№、。，：；《》（）「」『』・？！￥\u00A0", r)
 }
 
 // isWord reports whether a word is written as words are: of letters of one script, in lower case but for the first or in
-// upper case, with vowels, and if it is Latin with more letters of ASCII than others. foreign is the number of others.
-func isWord(word string, foreign int) bool {
+// upper case, with vowels, and if it is Latin with more letters of ASCII than others. foreign is the number of others, and usual
+// of those that one language has: all if the word is Latin. Words have languages of their own, because a list of books has
+// names of many countries.
+func isWord(word string, foreign, usual int) bool {
 	all, latin, uppers := 0, 0, 0
 	before := rune(0)
 	for _, r := range word {
@@ -156,23 +237,40 @@ func isWord(word string, foreign int) bool {
 	}
 	switch {
 	case latin > 0:
-		return latin == all && (foreign <= 2 || foreign*10 <= all*6) && (uppers <= 1 || uppers == all)
+		return latin == all && foreign == usual && (foreign <= 2 || foreign*10 <= all*6) && (uppers <= 1 || uppers == all) && canBeSpoken(word)
 	case all > 2 && unicode.In(before, unicode.Cyrillic, unicode.Greek):
 		return strings.ContainsAny(strings.ToLower(word), "аеёиоуыэюяіїєαεηιουωάέήίόύώϊϋ") && (uppers <= 1 || uppers == all)
 	}
 	return true
 }
 
+// canBeSpoken reports whether the consonants beyond ASCII of a Latin word stand where they can be spoken, unlike those in Hélčne
+// for Hélène, Anaďs for Anaïs and ŕ for à.
+func canBeSpoken(word string) bool {
+	letters := []rune(strings.ToLower(word))
+	isVowel := func(i int) bool {
+		return i >= 0 && i < len(letters) && strings.ContainsAny(collate.Fold(string(letters[i])), "aeiouyı")
+	}
+	for i, r := range letters[:len(letters)-1] {
+		isBetween := i > 0 && r >= 0x80 && !isVowel(i) && !isVowel(i+1) && !isVowel(i-1)
+		if isBetween && !strings.ContainsRune("lr", letters[i+1]) || isVowel(i-1) && r == 'ď' && strings.ContainsRune("sfrtvd", letters[i+1]) {
+			return false
+		}
+	}
+	return len(letters) > 1 || isVowel(0) || letters[0] < 0x80
+}
+
 // maxShown is the maximum number of characters of a guess.
 const maxShown = 60
 
-// firstForeign returns the first line of a text with characters beyond ASCII.
-func firstForeign(text string) string {
+// shownLine returns the beginning of a line of a text, by its index.
+func shownLine(text string, index int) string {
 	for line := range strings.Lines(text) {
-		if i := strings.IndexFunc(line, func(r rune) bool { return r >= 0x80 }); i >= 0 {
+		if index == 0 {
 			runes := []rune(strings.TrimSpace(line))
 			return string(runes[:min(len(runes), maxShown)])
 		}
+		index--
 	}
 	return ""
 }

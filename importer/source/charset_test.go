@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"golang.org/x/text/transform"
 )
 
 // TestGuessCharset encodes lists of several languages. A guess is the right one and sure, or not sure with the right
@@ -37,6 +39,23 @@ func TestGuessCharset(t *testing.T) {
 		{"Windows-1255", "הנהר האדום,דן כהן\n", false},
 		{"Windows-1256", "النهر الأحمر,أحمد علي\n", true},
 		{"Macintosh", "L'élève,Françoise Noël\nÜber,Jörg\n", true},
+		{"Windows-1252", strings.Repeat("Schöne Wörter;Jürgen Müller;3\n", 400) + "L'hiver;Anaïs Moulin;9\nLa forêt;Geneviève Roux;10\n", true},
+		{"Windows-1252", "La forêt;Geneviève Roux\n" + strings.Repeat("Über den Fluß;Käthe Größ\n", 400), false},
+		{"Windows-1252", "naïveté,Molière\nLa bibliothèque,Zoé\n", true},
+		{"Windows-1252", "Perché è così,Niccolò\nLa città,Però\n", true},
+		{"Windows-1252", "A manhã,Conceição\nCoração,José Antônio\n", true},
+		{"Windows-1252", "Smörgåsbord,Åsa Öberg\nBlåbær,Jørgen Bjørnson\n", true},
+		{"Windows-1252", "80 m² Glück,1\n", true},
+		{"Windows-1252", "Geneviève\n", false},
+		{"Windows-1252", "Anaïs\n", false},
+		{"Windows-1250", "Příběh člověka,Karel Dvořák\nŽivot,Němec\n", true},
+		{"Windows-1250", strings.Repeat("Šťastný člověk;Jiří Kovář;3\n", 300), true},
+		{"Windows-1250", "Čas;Jan Černý\nDie Müller;Jörg\n", true},
+		{"Windows-1250", "Řeka,Bezděk\nLoďka,Ďurica\n", false},
+		{"Windows-1250", "Ślepy tor,Grażyna Wójcik\nKsięga,Łucja\n", true},
+		{"Windows-1250", "Az öreg hős,Kőműves Gábor\nKönyv,Sűrű Ödön\n", true},
+		{"Windows-1254", "İnce yol,Yaşar Çağlar\nGölge,Oğuz Şahin\n", true},
+		{"Windows-1254", "Kırmızı\n", false},
 	} {
 		bytes, err := charsetNamed(test.encoding).encoding.NewEncoder().String(test.text)
 		if err != nil {
@@ -49,8 +68,12 @@ func TestGuessCharset(t *testing.T) {
 		}
 		text, _ := guesses[0].charset.encoding.NewDecoder().String(bytes)
 		if isSure && text != test.text || test.isSure && !isSure || !strings.Contains(strings.Join(names[:min(4, len(names))], " "), test.encoding) {
-			t.Errorf("%s %q: %v %v, sure %v", test.encoding, test.text, names, guesses, isSure)
+			t.Errorf("%s %.60q: %v, sure %v", test.encoding, test.text, names, isSure)
 		}
+	}
+	guesses, _ := guessCharset([]byte("M\xfcller\nGenevi\xe8ve\n"))
+	if guesses[0].Text != "Geneviève" || guesses[1].Text != "Genevičve" {
+		t.Errorf("the guesses show %q and %q, and not the line in which they differ", guesses[0].Text, guesses[1].Text)
 	}
 	if guesses, isSure := guessCharset([]byte("\xca,1\n")); isSure || len(guesses) == 0 {
 		t.Errorf("one letter: %v, sure", guesses)
@@ -72,6 +95,29 @@ func TestLostBytes(t *testing.T) {
 			if err != nil || string(got) != text+test.want {
 				t.Errorf("%s after %d bytes: %q, %v", name, before, got[before:], err)
 			}
+		}
+	}
+}
+
+// TestSplitCharacters decodes text whose characters are split between two buffers.
+func TestSplitCharacters(t *testing.T) {
+	t.Parallel()
+	const text = "é€𝄞"
+	for n := range len(text) {
+		first, err := io.ReadAll(transform.NewReader(io.MultiReader(strings.NewReader(text[:n]), strings.NewReader(text[n:])), refusal{}))
+		if err != nil || string(first) != text {
+			t.Errorf("split after %d bytes: %q, %v", n, first, err)
+		}
+	}
+	for _, atEOF := range []bool{false, true} {
+		dst := make([]byte, 10)
+		nDst, nSrc, err := refusal{}.Transform(dst, []byte("a\xe2\x82"), atEOF)
+		want := []any{1, 1, transform.ErrShortSrc}
+		if atEOF { // there is no more
+			want = []any{3, 3, error(nil)}
+		}
+		if nDst != want[0] || nSrc != want[1] || err != want[2] && (err != nil || want[2] != error(nil)) {
+			t.Errorf("a part of a character, at the end %v: %d, %d, %v, want %v", atEOF, nDst, nSrc, err, want)
 		}
 	}
 }

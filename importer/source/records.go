@@ -107,8 +107,16 @@ func flatText(raw json.RawMessage, depth int) (text string) {
 		return string(raw)
 	}
 	object := members(raw)
-	if parts := object["date-parts"]; len(parts) > 0 { // [[1965, 8, 1]] of CSL JSON
+	if parts := object["date-parts"]; len(parts) > 0 { // [[1965, 8, 1]] of CSL JSON, with the end of a range behind it
+		var days []json.RawMessage
+		if json.Unmarshal(parts, &days) == nil && len(days) > 0 {
+			parts = days[0]
+		}
 		return strings.ReplaceAll(flatText(parts, depth+1), ", ", "-")
+	}
+	var key string
+	if json.Unmarshal(object["key"], &key) == nil && strings.HasPrefix(key, languageKey) { // of Open Library
+		return strings.TrimPrefix(key, languageKey)
 	}
 	for _, names := range textNames {
 		var list []json.RawMessage
@@ -123,6 +131,9 @@ func flatText(raw json.RawMessage, depth int) (text string) {
 	}
 	return ""
 }
+
+// languageKey begins the key of a language: {"key": "/languages/spa"}.
+const languageKey = "/languages/"
 
 // listedText returns the text of an object in a list: its tag or label, or the only text of its objects.
 func listedText(object map[string]json.RawMessage, depth int) (text string) {
