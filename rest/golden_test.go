@@ -335,7 +335,7 @@ func (s *service) converse(steps []step) string {
 }
 
 var (
-	revision  = regexp.MustCompile(`^"r\d+(-csv|-spreadsheet|-bibtex|-ris|-csl|-marcxml)?"$`)
+	revision  = regexp.MustCompile(`^"r\d+(-csv|-spreadsheet|-xlsx|-bibtex|-ris|-csl|-marcxml)?"$`)
 	timestamp = regexp.MustCompile(`"(created_at|updated_at)":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)"`)
 	times     = regexp.MustCompile(`ed_at":"[^"]*[T:]`)
 )
