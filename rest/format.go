@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,6 +26,8 @@ type format struct {
 	// appender returns a function that appends a book; nil: JSON in the envelope.
 	appender func() bookfile.Appender
 	books    model.JSONFields[model.Book] // of the JSON of a book
+	// pack returns a writer that makes the file of a list from its text; nil: the text is the file.
+	pack func(io.Writer) (io.WriteCloser, error)
 }
 
 const csvType = "text/csv; charset=utf-8; header=present"
@@ -36,6 +40,10 @@ var (
 	fileFormats = []*format{
 		{name: "csv", contentType: csvType, tagSuffix: "-csv", suffix: ".csv", begin: bookfile.Header(false), appender: csvOf},
 		{name: "spreadsheet", contentType: csvType, tagSuffix: "-spreadsheet", suffix: ".csv", begin: bookfile.Header(true), appender: csvOf},
+		{
+			name: "xlsx", contentType: bookfile.XLSXType, tagSuffix: "-xlsx", suffix: ".xlsx", begin: bookfile.SheetBegin(), end: bookfile.SheetEnd,
+			appender: func() bookfile.Appender { return bookfile.AppendSheetRow }, pack: bookfile.NewXLSX,
+		},
 	}
 	citationFormats = newCitationFormats()
 
@@ -115,6 +123,33 @@ func (f *format) appendBegin(dst []byte, res *resource) []byte {
 	}
 	return append(envelope.AppendSuccess(dst, res.plural+" retrieved successfully"), '[')
 }
+
+// packed returns the file of a list with a text.
+func (f *format) packed(text []byte) ([]byte, error) {
+	if f.pack == nil {
+		return text, nil
+	}
+	var file bytes.Buffer
+	err := f.packTo(&file, func(w io.Writer) error { return second(w.Write(text)) })
+	return file.Bytes(), err
+}
+
+// packTo writes the file of a list, whose text write writes.
+func (f *format) packTo(dst io.Writer, write func(io.Writer) error) error {
+	if f.pack == nil {
+		return write(dst)
+	}
+	w, err := f.pack(dst)
+	if err != nil {
+		return err
+	}
+	if err := write(w); err != nil {
+		return err // without an end that would make the file look complete
+	}
+	return w.Close()
+}
+
+func second(_ int, err error) error { return err }
 
 // listTag returns the ETag of a list at a revision.
 func (f *format) listTag(revision int64) string {

@@ -227,7 +227,7 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/books?page=1&after=x"},
 		{method: "GET", target: "/api/books?genre_id=one&price_min=cheap&published_to=soon"},
 		{method: "GET", target: "/api/books?sort=weight"},
-		{method: "GET", target: "/api/books?format=xlsx", headers: []header{"Accept: text/csv"}},
+		{method: "GET", target: "/api/books?format=ods", headers: []header{"Accept: text/csv"}},
 		{method: "DELETE", target: "/api/genres/1?cascade=maybe"},
 		{method: "POST", target: "/api/books", body: hobbit, headers: []header{"Idempotency-Key: Ž"}},
 	},
@@ -335,7 +335,7 @@ func (s *service) converse(steps []step) string {
 }
 
 var (
-	revision  = regexp.MustCompile(`^"r\d+(-csv|-spreadsheet|-bibtex|-ris|-csl|-marcxml)?"$`)
+	revision  = regexp.MustCompile(`^"r\d+(-csv|-spreadsheet|-xlsx|-bibtex|-ris|-csl|-marcxml)?"$`)
 	timestamp = regexp.MustCompile(`"(created_at|updated_at)":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)"`)
 	times     = regexp.MustCompile(`ed_at":"[^"]*[T:]`)
 )

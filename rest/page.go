@@ -99,8 +99,8 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 			case p.whole && (next != nil || len(body) > maxShortBytes):
 				return false, errTooLong
 			}
-			body = append(body, f.end...)
-			return true, nil
+			body, err = f.packed(append(body, f.end...))
+			return true, err
 		},
 		Answer: func(w http.ResponseWriter) {
 			if !p.whole {

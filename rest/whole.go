@@ -109,30 +109,34 @@ func (h *handler) readWhole(ctx context.Context, read func(context.Context, func
 		if err != nil {
 			return err
 		}
-		dst := begin(revision, position)
-		text := f.appendBegin(nil, res)
-		first := true
-		err = res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
-			if !first {
-				text = append(text, f.separator...)
-			}
-			first = false
-			if text, err = part(ctx, text); err != nil {
-				return err
-			}
-			_, err = dst.Write(text)
-			text = text[:0]
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		_, err = dst.Write(append(text, f.end...))
-		return err
+		return f.packTo(begin(revision, position), func(dst io.Writer) error { return res.writeTo(ctx, dst, f, args) })
 	})
 	if err != nil && errors.Is(context.Cause(ctx), errReadTimeout) {
 		return errReadTimeout
 	}
+	return err
+}
+
+// writeTo writes the text of a whole list.
+func (res *resource) writeTo(ctx context.Context, dst io.Writer, f *format, args model.PageArgs) error {
+	text := f.appendBegin(nil, res)
+	first := true
+	err := res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
+		if !first {
+			text = append(text, f.separator...)
+		}
+		first = false
+		if text, err = part(ctx, text); err != nil {
+			return err
+		}
+		_, err = dst.Write(text)
+		text = text[:0]
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = dst.Write(append(text, f.end...))
 	return err
 }
 

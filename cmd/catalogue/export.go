@@ -20,8 +20,8 @@ import (
 type exportCmd struct {
 	cli.DatabaseFlags
 
-	File        string `arg:"" optional:"" default:"-" help:"File to write: .csv, .json (an array), .jsonl or .marcxml, also compressed as .gz or .zst; - is standard output (default: ${default})."`
-	Format      string `enum:"auto,csv,json,jsonl,marcxml" default:"auto" help:"Format: csv, json, jsonl, marcxml, or auto, which takes it from the extension of the file and writes csv to standard output (default: ${default})."`
+	File        string `arg:"" optional:"" default:"-" help:"File to write: .csv, .xlsx, .json (an array), .jsonl or .marcxml, also compressed as .gz or .zst; - is standard output (default: ${default})."`
+	Format      string `enum:"auto,csv,xlsx,json,jsonl,marcxml" default:"auto" help:"Format: csv, xlsx, json, jsonl, marcxml, or auto, which takes it from the extension of the file and writes csv to standard output (default: ${default})."`
 	Force       bool   `help:"Replace an existing file."`
 	Spreadsheet bool   `help:"Write CSV for a spreadsheet: with a byte order mark, by which Excel recognises UTF-8, and with an apostrophe before each cell that would be a formula. An import reads the apostrophe as text."`
 }
@@ -42,13 +42,20 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 	books := 0
 	err = writeOutput(std, c.File, c.Force, func(buffer *bufio.Writer) error {
 		out, err := compress(buffer, compression)
+		if err != nil {
+			return err
+		}
+		packed := io.WriteCloser(uncompressed{out})
+		if format == "xlsx" {
+			packed, err = bookfile.NewXLSX(out)
+		}
 		if err == nil {
-			books, err = exportBooks(ctx, resolvers.New(store), out, c.layout(format))
+			books, err = exportBooks(ctx, resolvers.New(store), packed, c.layout(format))
 		}
 		if err != nil {
 			return err // without an end that would make the file look complete
 		}
-		return out.Close()
+		return errors.Join(packed.Close(), out.Close())
 	})
 	if err == nil && c.File != "-" {
 		_, err = fmt.Fprintf(std.Out, "%d books exported\n", books)
@@ -67,8 +74,6 @@ func (c *exportCmd) output() (format, compression string, err error) {
 	switch {
 	case isArchive(c.File):
 		return "", "", fmt.Errorf("%s is the name of an archive: write it with catalogue archive create", name)
-	case named == "xlsx":
-		return "", "", fmt.Errorf("%s: export writes no .xlsx: write .csv with --spreadsheet, which Excel opens", name)
 	case named != "" && given != "" && named != given:
 		return "", "", fmt.Errorf("%s is the name of a %s file, and --format is %s: change one of them", name, named, given)
 	case c.File == "-" || c.Spreadsheet:
@@ -76,7 +81,7 @@ func (c *exportCmd) output() (format, compression string, err error) {
 	}
 	switch format = cmp.Or(given, named); {
 	case format == "":
-		err = fmt.Errorf("%s: end the name in .csv, .json, .jsonl or .marcxml, or set --format", name)
+		err = fmt.Errorf("%s: end the name in .csv, .xlsx, .json, .jsonl or .marcxml, or set --format", name)
 	case c.Spreadsheet && format != "csv":
 		err = errors.New("--spreadsheet applies to CSV only")
 	}
@@ -93,6 +98,8 @@ func (c *exportCmd) layout(format string) layout {
 	switch format {
 	case "json":
 		return layout{"[\n", ",\n", "\n]\n", bookfile.AppendJSON}
+	case "xlsx":
+		return layout{bookfile.SheetBegin(), "", bookfile.SheetEnd, bookfile.AppendSheetRow}
 	case "jsonl":
 		return layout{"", "", "", bookfile.AppendJSONLine}
 	case "marcxml":

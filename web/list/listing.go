@@ -243,7 +243,7 @@ type exportFormat struct{ Name, Label string }
 
 // exportFormats are the formats that the page links to.
 var exportFormats = func() []exportFormat {
-	formats := []exportFormat{{"spreadsheet", "CSV"}, {"json", "JSON"}}
+	formats := []exportFormat{{"xlsx", "Excel"}, {"spreadsheet", "CSV"}, {"json", "JSON"}}
 	for _, f := range citation.Formats {
 		formats = append(formats, exportFormat{f.Name, f.Label})
 	}
