@@ -485,7 +485,7 @@ func TestAccessible(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{320, 768, 1440} {
 			b.do("a screen", screen(scheme, width))
-			for _, path := range []string{"/", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/import", "/genres", "/developers", "/playground", "/nothing",
+			for _, path := range []string{"/", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/import", "/genres", "/developers", "/playground", "/nothing", "/print", "/labels",
 				"/?sort=name", "/?sort=author", "/?sort=pages", "/?sort=price", "/?from=2010&to=1990", "/books/new?"} {
 				b.do(path, b.goTo(path), until(`document.documentElement.classList.contains("scripted")`))
 				if opened, ok := opened[path]; ok {

@@ -244,7 +244,7 @@ func TestImportFails(t *testing.T) {
 }
 
 // TestImportLayout looks at questions, at the result of a check and at rejected rows on every screen: axe finds
-// nothing, nothing is wider than the window, and no word is broken.
+// nothing, nothing is wider than the window, no table is cut beside empty space, and no word is broken.
 func TestImportLayout(t *testing.T) {
 	b := openImport(t)
 	rows := importHeader
@@ -260,13 +260,16 @@ func TestImportLayout(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int64{320, 360, 480, 640, 719, 720, 768, 1024, 1440} {
 				b.do("a screen", screen(scheme, width))
-				if found := b.faults(brokenWords); found != "" {
+				if found := b.faults(brokenWords + ", " + cutTables); found != "" {
 					t.Errorf("%s, %s, %d px: %s", file.name, scheme, width, found)
 				}
 			}
 		}
 	}
 }
+
+// cutTables is an expression for the tables that are cut although the page has room.
+const cutTables = `[...document.querySelectorAll(".table")].filter((e) => e.scrollWidth > e.clientWidth && e.clientWidth < document.querySelector("main").clientWidth).map(() => "a table is cut")`
 
 // brokenWords is an expression for the words that lie on two lines.
 const brokenWords = `(() => {

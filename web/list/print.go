@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/web/view"
@@ -121,6 +122,31 @@ func (v *printView) HasMark() bool {
 }
 func (v *printView) HasISBN() bool {
 	return slices.ContainsFunc(v.Books, func(b *row) bool { return b.ISBN != "" })
+}
+
+// maxCounted is the number of characters of a text that count for the width of its column; longer texts wrap.
+const maxCounted = 60
+
+// Widths returns the widths of the columns of names, authors and genres in percent, as their texts are long on average. The rest is for
+// columns of fixed width.
+func (v *printView) Widths() (widths [3]int) {
+	sums := [3]int{1, 1, 1}
+	for _, b := range v.Books {
+		for i, text := range []string{b.Name, b.Author, b.Genre.Name} {
+			sums[i] += min(utf8.RuneCountInString(text), maxCounted)
+		}
+	}
+	share := 92
+	if v.HasMark() {
+		share -= 12
+	}
+	if v.HasISBN() {
+		share -= 14
+	}
+	for i, sum := range sums {
+		widths[i] = sum * share / (sums[0] + sums[1] + sums[2])
+	}
+	return widths
 }
 
 // Order returns the name of the order.

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -35,9 +36,9 @@ func TestEntries(t *testing.T) {
 		"another type":               {append(many(2, same), &logged{At: "1", Type: "GENRE", Operation: "UPDATE"}), false, []int{2, 1}, false},
 		"the last may go on":         {append([]*logged{book("2", "UPDATE", anna)}, many(4, same)...), true, []int{1}, true},
 		"the only one may go on":     {many(4, same), true, []int{4}, false},
-		"as many entries as fit":     {many(50, each), false, slicesOf(50), false},
-		"more entries than fit":      {many(51, each), false, slicesOf(50), true},
-		"as many, and more is there": {many(51, each), true, slicesOf(50), true},
+		"as many entries as fit":     {many(50, each), false, slices.Repeat([]int{1}, 50), false},
+		"more entries than fit":      {many(51, each), false, slices.Repeat([]int{1}, 50), true},
+		"as many, and more is there": {many(51, each), true, slices.Repeat([]int{1}, 50), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,13 +52,4 @@ func TestEntries(t *testing.T) {
 			}
 		})
 	}
-}
-
-// slicesOf returns n ones.
-func slicesOf(n int) []int {
-	ones := make([]int, n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	return ones
 }

@@ -325,7 +325,7 @@ class BookImport extends HTMLElement {
       select.dataset.found = chosen;
       select.dataset.field = field;
       const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.map((form) => form.value ? `${form.text} is ${known(form.value)} (${count(form.rows, 'row')})` : unreadable(form))];
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.filter(({ text, value }) => !value || text !== known(value)).map((form) => form.value ? `${form.text} is ${known(form.value)} (${count(form.rows, 'row')})` : unreadable(form))];
       if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
       return [word, select, value, reading.join('; ')];
     });

@@ -13,10 +13,12 @@ function restore(books, key) {
   const names = books.map((_, i) => `b${i}`);
   const variables = Object.fromEntries(books.map(({ id, expectedVersion }, i) => [`b${i}`, { id, expectedVersion }]));
   const fields = names.map((name) => `${name}: restoreBook(input: $${name}) { book { id } }`);
-  return request(`mutation Undo(${names.map((name) => `$${name}: RestoreBookInput!`)}) { ${fields.join(' ')} }`, variables, { write: true, key });
+  const inputs = names.map((name) => `$${name}: RestoreBookInput!`);
+  return request(`mutation Undo(${inputs}) { ${fields.join(' ')} }`, variables, { write: true, key });
 }
 
-const quote = (books) => books.slice(0, maxNamed).map(({ name }) => `“${name}”`).join(', ') + (books.length > maxNamed ? ` and ${books.length - maxNamed} more` : '');
+const others = (books) => books.length > maxNamed ? ` and ${books.length - maxNamed} more` : '';
+const quote = (books) => books.slice(0, maxNamed).map(({ name }) => `“${name}”`).join(', ') + others(books);
 
 // offer shows a message with the button Undo for ten seconds. Undo takes back the newest change of each book that still has
 // the expected version, shows the page at an address, and names the books that it left. A user who cancels gets the offer again.
@@ -46,7 +48,7 @@ function offer(text, books, address, done) {
     if (back) await visit(address(), { replace: books.length > 1 });
     if (!left.length) announce(done, true);
     else if (books.length === 1) announce(`Not undone: ${left[0].why}`, true, { bad: true });
-    else announce(`Undone for ${plural(back, 'book', 'books')}. Not undone, because someone changed them since: ${quote(left)}.`, true, { bad: true });
+    else announce(`Undone for ${plural(back, 'book', 'books')}. Not undone for ${quote(left)}: ${left[0].why}`, true, { bad: true });
   };
   const show = () => announce(text, true, { label: 'Undo', act, seconds: 10 });
   show();
