@@ -92,14 +92,16 @@ func TestNoReceiver(t *testing.T) {
 	})
 }
 
-// TestClosed receives from the channel of a task again: it is closed after the error.
+// TestClosed receives from the channel of a task again: it is closed after the error, else the bubble has a deadlock.
 func TestClosed(t *testing.T) {
 	t.Parallel()
-	done := task.Go(t.Context(), func() error { return errors.New("an error") })
-	<-done
-	if err, open := <-done; err != nil || open {
-		t.Errorf("%v, open %t", err, open)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		done := task.Go(t.Context(), func() error { return errors.New("an error") })
+		<-done
+		if err, open := <-done; err != nil || open {
+			t.Errorf("%v, open %t", err, open)
+		}
+	})
 }
 
 func TestLog(t *testing.T) {

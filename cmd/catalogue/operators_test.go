@@ -116,13 +116,14 @@ func TestServeForOperators(t *testing.T) {
 	}
 }
 
-// TestThreadsOfStatements: a process with SQLite has a thread of Go for each of 200 connections, and one with PostgreSQL has not.
+// TestThreadsOfStatements: a process with SQLite has a thread of Go for each of 200 connections, and one with PostgreSQL
+// has not.
 func TestThreadsOfStatements(t *testing.T) {
 	t.Parallel()
 	const connections = 200
 	dbtest.Each(t, func(t *testing.T, url string) {
-		cmd := exec.Command(targetProgram(t), "serve", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--log-format=json", "--drain-wait=0s",
-			"--database-url="+url, fmt.Sprint("--database-connections=", connections))
+		cmd := exec.Command(targetProgram(t), "serve", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--log-format=json",
+			"--drain-wait=0s", "--database-url="+url, fmt.Sprint("--database-connections=", connections))
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=")
 		log, err := cmd.StderrPipe()
 		must(t, err)

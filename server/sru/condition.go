@@ -73,7 +73,8 @@ func conditionsOf(query node) (c conditions, err error) {
 const (
 	// maxNesting is the maximum depth of a query. A filter has 10 levels, of which a clause takes two.
 	maxNesting = 7
-	// maxWords is the maximum number of words of a query, as of a search. A word becomes up to five of the 200 conditions of a filter.
+	// maxWords is the maximum number of words of a query, as of a search. A word becomes up to five of the 200 conditions
+	// of a filter.
 	maxWords = 32
 )
 
