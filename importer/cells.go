@@ -91,7 +91,7 @@ func (f *File) isMissing(field string, v model.Value) bool {
 		return true
 	}
 	text := strings.TrimSpace(v.Written())
-	if value.IsEmpty(text) {
+	if value.IsEmpty(text) && !(f.isText(field) && f.readings[field].isOwn) {
 		return true
 	}
 	isOwn := f.columnOf(field) == field

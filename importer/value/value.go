@@ -21,10 +21,9 @@ const (
 // formulaError matches a cell whose formula failed.
 var formulaError = regexp.MustCompile(`^#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|SPILL!|CALC!)$`)
 
-// IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, an empty formula (=""), or
-// characters that cannot be seen.
+// IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, or an empty formula.
 func IsEmpty(text string) bool {
-	return formulaError.MatchString(text) || WithoutFormula(strings.TrimSpace(collate.Visible(text))) == ""
+	return formulaError.MatchString(text) || text != "" && strings.TrimSpace(WithoutFormula(text)) == ""
 }
 
 // WithoutFormula returns the text that a formula stands for: 0439023483 of ="0439023483", which keeps a spreadsheet from

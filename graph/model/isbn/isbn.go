@@ -3,10 +3,9 @@ package isbn
 
 import (
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
-
-	"library-catalogue/graph/model/collate"
 )
 
 // maxBytes is the maximum length of a text with an ISBN.
@@ -15,13 +14,21 @@ const maxBytes = 100
 // separators are the hyphens and spaces among the digits.
 var separators = strings.NewReplacer("-", "", "\u2010", "", "\u2012", "", "\u2013", "", " ", "")
 
+// visible drops characters that cannot be seen, such as marks of direction.
+func visible(r rune) rune {
+	if unicode.Is(unicode.Cf, r) {
+		return -1
+	}
+	return r
+}
+
 // Parse returns an ISBN as 13 digits. The text has 10 or 13 digits with a right check digit, among hyphens, spaces
 // and invisible characters, and may begin with ISBN or urn:isbn: (RFC 8254).
 func Parse(text string) (digits string, ok bool) {
 	if len(text) > maxBytes {
 		return "", false
 	}
-	text = strings.ToUpper(strings.TrimSpace(norm.NFKC.String(collate.Visible(text))))
+	text = strings.ToUpper(strings.TrimSpace(norm.NFKC.String(strings.Map(visible, text))))
 	text = strings.TrimPrefix(text, "URN:")
 	if rest, found := strings.CutPrefix(text, "ISBN"); found {
 		for _, length := range []string{"-10", "-13"} {
