@@ -111,20 +111,23 @@ func guessCharset(lines []byte) (guesses []Guess, isSure bool) {
 // maxFirst is the number of guesses, from the first, that may be meant.
 const maxFirst = 3
 
-// isMeant reports whether a guess is plausible in the words that it reads unlike another one, and clearly more so than that.
+// isMeant reports whether a guess is plausible, or at least its words that the next best one reads unlike it, and clearly more
+// plausible than each other one: on the whole, or in the words that differ. In these no other may be better.
 func isMeant(guesses []Guess, i int) bool {
-	guess, isAlone := guesses[i], true
-	for _, other := range guesses {
-		line, ours, others := differing(guess.text, other.text)
+	guess := guesses[i]
+	isPlausible := guess.points >= surePoints
+	for n, other := range guesses {
+		line, words, others := differing(guess.text, other.text)
 		if line < 0 {
 			continue
 		}
-		isAlone = false
-		if points := plausibility(ours, guess.charset); points < surePoints || plausibility(others, other.charset) > points-sureLead {
+		lead := plausibility(words, guess.charset) - plausibility(others, other.charset)
+		if lead < 0 || max(lead, guess.points-other.points) < sureLead {
 			return false
 		}
+		isPlausible = isPlausible || n < maxFirst && plausibility(words, guess.charset) >= surePoints
 	}
-	return !isAlone || guess.points >= surePoints
+	return isPlausible
 }
 
 // differing returns the words in which two readings of a text differ, and the index of the line of the first one, or -1.

@@ -66,10 +66,14 @@ type Header struct {
 	Matched  func(names []string) int // returns the number of known column names
 }
 
-// find returns the index of the header: the row with most known column names, at least two, or else the first one that
+// minKnown is the minimum number of known names in a row that is the header because of them. A title that begins with one,
+// such as "Languages and cultures, a meeting", tells nothing.
+const minKnown = 2
+
+// find returns the index of the header: the row with most known column names, at least minKnown, or else the first one that
 // is no title, which has few cells.
 func (h Header) find(rows [][]string) (index int) {
-	most, widest := 1, 0
+	most, widest := minKnown-1, 0
 	if h.None {
 		return 0
 	}
@@ -79,7 +83,7 @@ func (h Header) find(rows [][]string) (index int) {
 		}
 		widest = max(widest, filled(row))
 	}
-	if most > 1 {
+	if most >= minKnown {
 		return index
 	}
 	return slices.IndexFunc(rows, func(row []string) bool { return 2*filled(row) > widest || widest == 0 })
@@ -96,7 +100,7 @@ func filled(row []string) (n int) {
 }
 
 // findFormat detects the format of a text from its beginning. The delimiter of CSV is the one that yields most
-// known column names, or else most cells.
+// known column names, at least minKnown, or else most cells.
 func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, error) {
 	start, err := bufio.NewReaderSize(in, maxRow).Peek(maxRow)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -141,7 +145,11 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 			continue
 		}
 		i := h.find(rows)
-		if found := [2]int{h.Matched(rows[i]), len(rows[i])}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
+		known := h.Matched(rows[i])
+		if known < minKnown {
+			known = 0
+		}
+		if found := [2]int{known, len(rows[i])}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
 			best, f.Delimiter, f.Before = found, delimiter, lines[i]-1
 		}
 	}

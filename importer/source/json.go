@@ -113,8 +113,8 @@ func (r *jsonArray) end() error {
 }
 
 // findArray returns the keys that lead to an array of objects in the object at the start of a text, if more names of
-// its first object are known than of the outer object, and as many as of that with its nested objects. Otherwise it
-// returns nil. Several such arrays are an error.
+// its first object are known than of the outer object, and as many as of that with its nested objects. Arrays of the outer
+// object are none of its names, because they may be lists of authors. Otherwise it returns nil. Several such arrays are an error.
 func findArray(start []byte, h Header) (path []string, err error) {
 	first := map[string][]string{} // by path: the names of the first object
 	paths := map[string][]string{}
@@ -122,6 +122,7 @@ func findArray(start []byte, h Header) (path []string, err error) {
 		key := strings.Join(at, "\x00")
 		first[key], paths[key] = names, at
 	})
+	outer = slices.DeleteFunc(outer, func(name string) bool { return paths[name] != nil }) // lists, of authors too
 	most := h.Matched(outer) - 1
 	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
 	most = max(most, h.Matched(outer))

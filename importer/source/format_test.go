@@ -1,0 +1,51 @@
+package source
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// knownNames counts cells that begin with the word of a header.
+var knownNames = Header{Matched: func(names []string) (n int) {
+	for _, name := range names {
+		if first, _, _ := strings.Cut(strings.ToLower(name), " "); slices.Contains([]string{"languages", "title", "year", "author", "genre", "name", "auteurs", "editeurs"}, strings.TrimSpace(first)) {
+			n++
+		}
+	}
+	return n
+}}
+
+// TestTitlesAreNoHeaders reads lists without a header, in which a title with a comma begins with the word of one.
+func TestTitlesAreNoHeaders(t *testing.T) {
+	t.Parallel()
+	const books = "The red river;Ann One;1990\nAt home;Bob Two;1888\n"
+	for _, title := range []string{"Languages and cultures, a meeting", "Year of the sea, and other tales", "Author, author", "Genre | an essay"} {
+		f, err := findFormat(strings.NewReader(books+title+";Cy Three;1927\n"), "", 0, knownNames)
+		if err != nil || f.Delimiter != ';' || f.Before != 0 {
+			t.Errorf("%q: the delimiter is %q, %d lines stand before the header, %v", title, f.Delimiter, f.Before, err)
+		}
+	}
+	f, err := findFormat(strings.NewReader("A list, of books\n\ntitle;author\n"+books), "", 0, knownNames)
+	if err != nil || f.Delimiter != ';' || f.Before != 2 {
+		t.Errorf("a header in line 3: the delimiter is %q, %d lines stand before it, %v", f.Delimiter, f.Before, err)
+	}
+}
+
+// TestListsOfOtherThings finds the list of books beside lists of authors and publishers, whose names are those of fields.
+func TestListsOfOtherThings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`{"liste": [{"title": "A", "author": "X"}], "auteurs": [{"author": "X"}], "editeurs": [{"name": "P"}]}`: {"liste"},
+		`{"author": [{"id": 1, "name": "X"}], "genre": [{"name": "G"}], "data": [{"title": "A", "year": 1}]}`:   {"data"},
+		`{"title": "A", "year": 1, "author": [{"name": "X"}]}`:                                                  nil,
+		`{"title": "A", "author": [{"name": "X"}]}`:                                                             nil,
+	} {
+		path, err := findArray([]byte(text), knownNames)
+		if diff := cmp.Diff(want, path); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", text, err, diff)
+		}
+	}
+}
