@@ -178,7 +178,7 @@ func (v *values) author() string {
 	if len(said) > 0 && len(said[0].text('c')) <= maxAuthor {
 		c := TrimPunctuation(strings.TrimSpace(said[0].text('c')))
 		spaced := withSpaces(c)
-		texts := []string{strings.TrimSuffix(c, "."), c, strings.TrimSuffix(spaced, "."), spaced}
+		texts := []string{spaced, strings.TrimSuffix(spaced, "."), c, strings.TrimSuffix(c, ".")}
 		if slices.Contains(texts, joined) { // the common case, without a look at the names
 			texts = []string{joined}
 		}
