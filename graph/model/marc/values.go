@@ -178,7 +178,10 @@ func (v *values) author() string {
 	if len(said) > 0 && len(said[0].text('c')) <= maxAuthor {
 		c := TrimPunctuation(strings.TrimSpace(said[0].text('c')))
 		spaced := withSpaces(c)
-		texts := []string{spaced, strings.TrimSuffix(spaced, "."), c, strings.TrimSuffix(c, ".")}
+		texts := []string{strings.TrimSuffix(spaced, "."), spaced, strings.TrimSuffix(c, "."), c}
+		if finalInitial.MatchString(spaced) { // the point is no full stop
+			texts[0], texts[1] = texts[1], texts[0]
+		}
 		if slices.Contains(texts, joined) { // the common case, without a look at the names
 			texts = []string{joined}
 		}
@@ -194,6 +197,9 @@ func (v *values) author() string {
 
 // maxAuthor is the maximum number of bytes of names that are read. A stored author has at most as many.
 const maxAuthor = 4_000
+
+// finalInitial matches a text that ends in an initial.
+var finalInitial = regexp.MustCompile(`(^|[ .-])\pL\.$`)
 
 // tightInitials matches initials without a space between them.
 var tightInitials = regexp.MustCompile(`(^|\PL)(\pL\.)(\pL\.)`)
