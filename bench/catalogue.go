@@ -20,7 +20,7 @@ const (
 	parentColumns = "id,name,description,created_at,updated_at"
 	bookColumns   = "id,name,description,pages,published_at,author,price_cents,genre_id,created_at,updated_at," +
 		"isbn,publisher,language,shelf_mark"
-	derivedColumns = ",name_fold,author_fold,isbn_fold,publisher_fold,language_fold,shelf_mark_fold,name_words"
+	derivedColumns = ",name_fold,author_fold,isbn_fold,publisher_fold,language_fold,shelf_mark_fold,name_words,shelf_mark_key"
 )
 
 // catalogueFiller returns the filler of a catalogue in a new or partly filled database.
@@ -115,7 +115,7 @@ func sqliteFiller() *filler {
 		for _, text := range []string{b.name, b.author, b.isbn, b.publisher, b.language, b.shelfMark} {
 			values = append(values, collate.Fold(text))
 		}
-		return append(values, search.Words(b.name))
+		return append(values, search.Words(b.name), collate.NaturalKey(b.shelfMark))
 	}
 	f.bookTables = []table[book]{
 		{"books", strings.Split(bookColumns+derivedColumns, ","), derived},

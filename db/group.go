@@ -1,26 +1,19 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"library-catalogue/db/changes"
 	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
-	"library-catalogue/task"
 )
-
-// maxConcurrent is the maximum number of concurrent statements of one request. Each holds a
-// connection, and SQLite has at least four.
-const maxConcurrent = 3
 
 // GroupBooks returns the groups of all books for each grouping.
 func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
@@ -56,29 +49,6 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 		})
 	}
 	return all, runAll(ctx, statements)
-}
-
-// runAll runs functions, maxConcurrent at once, and returns the first error. After it no more functions start.
-func runAll(ctx context.Context, functions []func() error) (err error) {
-	var next atomic.Int64
-	var workers []<-chan error
-	for range min(maxConcurrent, len(functions)) {
-		workers = append(workers, task.Go(ctx, func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(functions) {
-					return nil
-				}
-				if err := functions[i](); err != nil {
-					return err
-				}
-			}
-		}))
-	}
-	for _, done := range workers {
-		err = cmp.Or(err, <-done)
-	}
-	return err
 }
 
 func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
@@ -118,11 +88,7 @@ func (r *reader[T]) groupPersons(ctx context.Context, parents []model.ID, g *mod
 	byAuthor.By, byAuthor.Limit = []model.GroupKey{model.ByAuthor}, math.MaxInt32
 	groups, err := r.Groups(ctx, parents, &byAuthor)
 	for parent, authors := range groups {
-		counts := facetcount.New([]string{facetcount.Person})
-		for _, a := range authors {
-			counts.AddRows(a.Aggregate.Count, *a.Author)
-		}
-		groups[parent] = counts.Groups(g, nil)
+		groups[parent] = facetcount.GroupPersons(authors, g)
 	}
 	return groups, err
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/author"
 	"library-catalogue/graph/model/collate"
 )
@@ -50,6 +51,15 @@ func (v *values) addPerson(text string, n int) {
 	if p.rows == 0 {
 		delete(v.persons, key)
 	}
+}
+
+// GroupPersons returns the groups of a grouping by person of all groups by author.
+func GroupPersons(authors []*model.BookGroup, g *model.Grouping) []*model.BookGroup {
+	counts := New([]string{Person})
+	for _, a := range authors {
+		counts.AddRows(a.Aggregate.Count, *a.Author)
+	}
+	return counts.Groups(g, nil)
 }
 
 // all returns the forms, those of most rows first, then by name.

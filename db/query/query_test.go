@@ -99,6 +99,7 @@ func statements() []written {
 			return b.Positions(books, p, b.NewKeyset(query.Books, p.Order), 100, 1000)
 		}},
 		pageOf("page by name", model.PageArgs{OrderBy: orderBy("NAME", "")}, after("momo")),
+		pageOf("page by shelf mark", model.PageArgs{OrderBy: orderBy("SHELF_MARK", ""), Filter: model.Filter{"shelfMark": object{"gte": "QA9", "startsWith": "QA"}}}, after("qa19 \x01qa9")),
 		pageOf("page by two keys of two directions", model.PageArgs{OrderBy: append(orderBy("PAGES", "DESC"), orderBy("AUTHOR", "")...)}, after(int64(300), "ende")),
 		pageOf("page by the genre's name, filtered", model.PageArgs{OrderBy: orderBy("GENRE_NAME", ""), Filter: model.Filter{"pages": object{"gt": 300}}}, after("fantasy")),
 		pageOf("page by the category's and the genre's name", model.PageArgs{OrderBy: append(orderBy("GENRE_NAME", ""), orderBy("CATEGORY_NAME", "")...)}, nil),
@@ -111,6 +112,15 @@ func statements() []written {
 				return ""
 			}
 			p := page(t, "Book", latest)
+			return b.Fewest(query.Books, query.Books.Lookups(p.Where, p.Order), p.Limit, false, 100_000)
+		}},
+		{"SQLite: conditions on the field of a natural order, which another index finds", func(t *testing.T, b *query.Builder) string {
+			if b.Dialect.EstimatesRows {
+				return ""
+			}
+			p := page(t, "Book", model.PageArgs{OrderBy: orderBy("SHELF_MARK", ""), Filter: model.Filter{
+				"shelfMark": object{"startsWith": "QA"}, "and": []any{object{"shelfMark": object{"gt": "QA9"}}},
+			}})
 			return b.Fewest(query.Books, query.Books.Lookups(p.Where, p.Order), p.Limit, false, 100_000)
 		}},
 		pageOf("whole list", model.PageArgs{OrderBy: orderBy("CREATED_AT", "")}, func(p *model.Page) { p.Limit = query.Unlimited }),

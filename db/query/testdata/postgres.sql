@@ -21,6 +21,16 @@ SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.cr
 -- $1 = momo
 -- $2 = 7
 
+-- page by shelf mark
+SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.created_at), r.shelf_mark_key AS key1 FROM books r WHERE (r.shelf_mark_key, r.id) > ($1, $2) AND ((r.shelf_mark IS NOT NULL AND r.shelf_mark_key >= $3) AND (r.shelf_mark IS NOT NULL AND CAST(r.shelf_mark_fold AS varchar(100)) >= $5 AND CAST(r.shelf_mark_fold AS varchar(100)) < $6 AND r.shelf_mark_fold LIKE $7 AND r.shelf_mark LIKE $4)) ORDER BY r.shelf_mark_key, r.id LIMIT 20
+-- $1 = qa19 qa9
+-- $2 = 7
+-- $3 = qa19 qa9
+-- $4 = QA%
+-- $5 = qa
+-- $6 = qb
+-- $7 = qa%
+
 -- page by two keys of two directions
 SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.created_at), r.pages AS key1, CAST(r.author_fold AS varchar(100)) AS key2 FROM books r WHERE r.pages <= $1 AND (r.pages <> $1 OR CAST(r.author_fold AS varchar(100)) >= $2 AND (CAST(r.author_fold AS varchar(100)) <> $2 OR r.id > $3)) ORDER BY r.pages DESC, CAST(r.author_fold AS varchar(100)), r.id LIMIT 20
 -- $1 = 300

@@ -21,6 +21,16 @@ SELECT r.id, r.name, r.published_at, r.created_at, substr(r.name_fold, 1, 100) A
 -- $1 = momo
 -- $2 = 7
 
+-- page by shelf mark
+SELECT r.id, r.name, r.published_at, r.created_at, r.shelf_mark_key AS key1 FROM books r WHERE r.shelf_mark_key >= $1 AND (r.shelf_mark_key <> $1 OR r.id > $2) AND ((r.shelf_mark IS NOT NULL AND r.shelf_mark_key >= $3) AND (r.shelf_mark IS NOT NULL AND substr(r.shelf_mark_fold, 1, 100) >= $5 AND substr(r.shelf_mark_fold, 1, 100) < $6 AND substr(r.shelf_mark_fold, 1, 2) = $7 AND substr(r.shelf_mark, 1, 2) = $4)) ORDER BY r.shelf_mark_key, r.id LIMIT 20
+-- $1 = qa19 qa9
+-- $2 = 7
+-- $3 = qa19 qa9
+-- $4 = QA
+-- $5 = qa
+-- $6 = qb
+-- $7 = qa
+
 -- page by two keys of two directions
 SELECT r.id, r.name, r.published_at, r.created_at, r.pages AS key1, substr(r.author_fold, 1, 100) AS key2 FROM books r WHERE r.pages <= $1 AND (r.pages <> $1 OR substr(r.author_fold, 1, 100) >= $2 AND (substr(r.author_fold, 1, 100) <> $2 OR r.id > $3)) ORDER BY r.pages DESC, substr(r.author_fold, 1, 100), r.id LIMIT 20
 -- $1 = 300
@@ -70,6 +80,14 @@ WITH counted (place, n) AS MATERIALIZED (SELECT 0, (SELECT count(*) FROM (SELECT
 -- $1 = 1414
 -- $2 = 100
 -- $3 = 8000
+
+-- SQLite: conditions on the field of a natural order, which another index finds
+WITH counted (place, n) AS MATERIALIZED (SELECT 0, (SELECT count(*) FROM (SELECT 1 FROM books r WHERE (r.shelf_mark IS NOT NULL AND substr(r.shelf_mark_fold, 1, 100) >= $3 AND substr(r.shelf_mark_fold, 1, 100) < $4 AND substr(r.shelf_mark_fold, 1, 2) = $5 AND substr(r.shelf_mark, 1, 2) = $2) LIMIT $1))) SELECT place FROM counted WHERE n < $1 ORDER BY n LIMIT 1
+-- $1 = 1414
+-- $2 = QA
+-- $3 = qa
+-- $4 = qb
+-- $5 = qa
 
 -- whole list
 SELECT r.id, r.name, r.published_at, r.created_at, r.created_at AS key1 FROM books r ORDER BY r.created_at, r.id

@@ -17,7 +17,7 @@ const naturalKeyLength = 600
 //     count.
 //   - So are the digits of Cutter numbers: a point after a digit, letters and digits, and further letters and digits
 //     right after them: "QA76 .S73" precedes "QA76 .S8".
-//   - Spaces beside a number do not count. All other signs do, and order by code point: "-" is no minus.
+//   - Spaces around a number do not count. All other signs do, and order by code point: "-" is no minus.
 //
 // Equal texts follow in the order of their folded form, which is the key's end.
 func NaturalKey(s string) string {
