@@ -109,11 +109,11 @@ func TestQuestionsWhileLocked(t *testing.T) {
 	exec(t, program, `UPDATE books SET name = 'Untimed'`)
 	writer := must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
 	must[sql.Result](t)(writer.Exec(`UPDATE books SET name = 'Open'`))
-	check(t, s.ReadTransaction(t.Context(), func(ctx context.Context, in *db.Snapshot) error {
-		if _, err := in.MomentAt(ctx, before); err != nil {
-			t.Errorf("before the change without a time, in a transaction: %v", err)
+	check(t, s.Read(t.Context(), model.NoRevision, model.NoReplica, func(ctx context.Context, in *db.Snapshot) error {
+		if !in.InTransaction() {
+			return model.ErrSnapshotChanged
 		}
-		return nil
+		return second(in.MomentAt(ctx, before))
 	}))
 	if b := asOf(t, s, bookRows, home.book.ID, before); b.Name != home.book.Name {
 		t.Errorf("the book is %v before the change without a time", b)

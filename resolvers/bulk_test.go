@@ -299,7 +299,7 @@ func TestBulkFilterMost(t *testing.T) {
 			`mutation { updateBooks(input: {filter: {price: {eq: "3.5"}}, atMost: 10000, patch: {pages: 7}}) { count } }`,
 			`mutation { deleteBooks(input: {filter: {price: {eq: "3.5"}}, atMost: 10000}) { count } }`,
 		} {
-			if n := timing(t, c, document, ""); n > 5 {
+			if n := timing(t, c, document, ""); n > 6 { // with those that name the actor and, on SQLite, give the changes their time
 				t.Errorf("%d statements: %s", n, document)
 			}
 		}
