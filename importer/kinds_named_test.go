@@ -96,8 +96,8 @@ func TestGapsNeedACategory(t *testing.T) {
 	}
 }
 
-// TestUnfilled names the fields that need a default: those with empty cells, and a category without a column or a default.
-func TestUnfilled(t *testing.T) {
+// TestFieldsInNeed names the fields that need a default: those with empty cells, and a category without a column or a default.
+func TestFieldsInNeed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		columns, cells string
@@ -111,7 +111,8 @@ func TestUnfilled(t *testing.T) {
 		{"Title,Author,Year,Pages,Price,Genre", "A,X Y,2000,,,", map[string]string{"category": "C"}, []string{"pages", "price", "genre"}},
 		{"Title,Author,Year,Pages,Price,Genre", "A,X Y,2000,,,", map[string]string{"category": "C", "pages": "1"}, []string{"price", "genre"}},
 	} {
-		f, _ := surveyOf(t, []byte(test.columns+"\n"+test.cells+"\n"), Options{Defaults: test.defaults}) // or a question
+		data := test.columns + "\nB,X Y,2000,10,1,G" + strings.Repeat(",C", strings.Count(test.columns, "Category")) + "\n" + test.cells + "\n"
+		f, _ := surveyOf(t, []byte(data), Options{Defaults: test.defaults}) // or a question
 		if got := f.Unfilled(); !slices.Equal(got, test.want) {
 			t.Errorf("%s %v: %v, want %v", test.cells, test.defaults, got, test.want)
 		}

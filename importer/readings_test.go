@@ -69,6 +69,7 @@ func TestSameBooks(t *testing.T) {
 		"copies":                              {[]string{"A|X Y|" + one + "|A 1|10", "A|X Y|" + one + "|A 2|10"}, ""},
 		"a row that may be two editions":      {[]string{"A|X Y|" + one + "||10", "A|X Y|" + other + "||10", "A|X Y|||30"}, ""},
 		"a row that becomes an edition":       {[]string{"A|X Y|||10", "A|X Y|" + one + "||10", "A|X Y|" + other + "||10"}, "2-3"},
+		"an edition beside one with two rows": {[]string{"A|X Y|" + one + "||10", "A|X Y|||10", "A|X Y|" + other + "||10", "A|X Y|" + other + "||20"}, "2-3 4-5"},
 		"the copy without an ISBN is closest": {[]string{"A|X Y||A 1|10", "A|X Y|" + one + "|A 2|10", "A|X Y|||20"}, "2-4"},
 		"other authors":                       {[]string{"A|X Y|||10", "A|Z Y|||20"}, ""},
 		"other names of one ISBN":             {[]string{"A|X Y|" + one + "||10", "B|X Y|" + one + "||20"}, ""},

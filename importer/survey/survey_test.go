@@ -152,3 +152,16 @@ func TestUnits(t *testing.T) {
 		t.Error("money: ", p)
 	}
 }
+
+// TestExcelDays counts days of Excel as dates in a column with a word for them alone.
+func TestExcelDays(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"Published": true, "Datum": true, "Number": false, "": false} {
+		p := Profile{Name: name}
+		p.Add("39264", 2027)
+		p.Add("40909", 2027)
+		if got := p.Points("published_at") > 0; got != want || p.Refutes("published_at") == want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
