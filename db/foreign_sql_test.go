@@ -212,3 +212,44 @@ func TestForeignSQL(t *testing.T) {
 		}
 	})
 }
+
+// TestReplacedRows wants each row that REPLACE removes in the log, once, with its columns.
+func TestReplacedRows(t *testing.T) {
+	t.Parallel()
+	for _, recursive := range []string{"0", "1"} {
+		t.Run("recursive_triggers="+recursive, func(t *testing.T) {
+			t.Parallel()
+			url := catalogtest.SQLite(t)
+			s, program := open(t, url), other(t, url)
+			program.SetMaxOpenConns(1) // a PRAGMA is of a connection
+			exec(t, program, `PRAGMA recursive_triggers = `+recursive)
+			home := newShelf(t, s)
+			addBooks(t, program, 2, home.genre.ID)
+			exec(t, program, `UPDATE books SET name = 'Book ' || id`)
+			_, start := changesAfter(t, s, nil, 100)
+			const columns = ` (id, name, pages, published_at, author, price_cents, genre_id) `
+			for _, step := range []struct {
+				text string
+				want []string
+			}{
+				{`REPLACE INTO books` + columns + `VALUES (1, 'New', 1, '2000-01-01', 'A', 1, 1)`, []string{"DELETE BOOK 1 v2", "CREATE BOOK 1 v3 New"}},
+				{`UPDATE books SET name = 'Newer' WHERE id = 1`, []string{"UPDATE BOOK 1 v4 Newer"}},
+				{`UPDATE OR REPLACE books SET rowid = 1 WHERE id = 2`, []string{"DELETE BOOK 1 v4", "DELETE BOOK 2 v2", "CREATE BOOK 1 v5 Book 2"}},
+				{`INSERT OR IGNORE INTO books` + columns + `VALUES (3, 'Not there', 1, '2000-01-01', 'A', 1, 1)`, nil},
+				{`DELETE FROM books WHERE id = 3`, []string{"DELETE BOOK 3 v2"}},
+				{`REPLACE INTO books` + columns + `VALUES (3, 'Again', 1, '2000-01-01', 'A', 1, 1)`, []string{"CREATE BOOK 3 v3 Again"}},
+				{`REPLACE INTO genres (id, name, category_id) VALUES (1, 'Replaced', 1)`, []string{"DELETE GENRE 1 v1", "CREATE GENRE 1 v2 Replaced"}},
+			} {
+				exec(t, program, step.text)
+				changes, position := changesAfter(t, s, &start, 100)
+				if diff := cmp.Diff(step.want, told(changes)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", step.text, diff)
+				}
+				start = position
+			}
+			if rows := must[int](t)(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})); rows != 2 {
+				t.Errorf("%d books", rows)
+			}
+		})
+	}
+}

@@ -125,3 +125,33 @@ func TestQuestionsWhileLocked(t *testing.T) {
 		t.Errorf("the book is %v", b)
 	}
 }
+
+// TestTimeAfterSnapshot asks in a transaction for a time after its snapshot, and after a commit that it does not see: the
+// answer has that commit.
+func TestTimeAfterSnapshot(t *testing.T) {
+	t.Parallel()
+	s := open(t, catalogtest.SQLite(t))
+	home := newShelf(t, s)
+	var at model.Timestamp
+	var b *model.Book
+	check(t, s.Read(t.Context(), model.NoRevision, model.NoReplica, func(ctx context.Context, in *db.Snapshot) error {
+		if !in.InTransaction() {
+			return model.ErrSnapshotChanged
+		}
+		if at == 0 {
+			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
+			at = model.Timestamp(time.Now().UnixMicro())
+		}
+		moment, err := in.MomentAt(ctx, at)
+		if err != nil {
+			return err
+		}
+		key := db.Past{Moment: moment, ID: home.book.ID}
+		found, err := in.Books.AsOf(ctx, []db.Past{key})
+		b = found[key]
+		return err
+	}))
+	if b == nil || b.Name != "Second" {
+		t.Errorf("the book is %v", b)
+	}
+}
