@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"library-catalogue/graph/model"
@@ -17,5 +19,15 @@ func TestPanickingReader(t *testing.T) {
 		if !model.IsCode(err, model.Internal) {
 			t.Errorf("%v, want an Internal error", err)
 		}
+	}
+}
+
+// TestStoppedImportBeginsNoBatch has no catalogue that could take one.
+func TestStoppedImportBeginsNoBatch(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := (&Importer{}).store(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("the batch ended with %v", err)
 	}
 }

@@ -248,7 +248,7 @@ func isWord(word string, foreign, usual int) bool {
 }
 
 // canBeSpoken reports whether the consonants beyond ASCII of a Latin word stand where they can be spoken, unlike those in Hélčne
-// for Hélène, Anaďs for Anaïs and ŕ for à.
+// for Hélène and Anaďs for Anaïs.
 func canBeSpoken(word string) bool {
 	letters := []rune(strings.ToLower(word))
 	isVowel := func(i int) bool {
@@ -260,7 +260,7 @@ func canBeSpoken(word string) bool {
 			return false
 		}
 	}
-	return len(letters) > 1 || isVowel(0) || letters[0] < 0x80
+	return true
 }
 
 // maxShown is the maximum number of characters of a guess.

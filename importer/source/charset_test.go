@@ -46,6 +46,7 @@ func TestGuessCharset(t *testing.T) {
 		{"Windows-1252", "Perché è così,Niccolò\nLa città,Però\n", true},
 		{"Windows-1252", "A manhã,Conceição\nCoração,José Antônio\n", true},
 		{"Windows-1252", "Smörgåsbord,Åsa Öberg\nBlåbær,Jørgen Bjørnson\n", true},
+		{"Windows-1252", strings.Repeat("Bär,Côté\nKäse,Été\n", 50) + "Anaïs,Élève\n", true},
 		{"Windows-1252", "80 m² Glück,1\n", true},
 		{"Windows-1252", "Geneviève\n", false},
 		{"Windows-1252", "Anaïs\n", false},
@@ -110,15 +111,10 @@ func TestSplitCharacters(t *testing.T) {
 			t.Errorf("split after %d bytes: %q, %v", n, first, err)
 		}
 	}
-	for _, atEOF := range []bool{false, true} {
-		dst := make([]byte, 10)
-		nDst, nSrc, err := refusal{}.Transform(dst, []byte("a\xe2\x82"), atEOF)
-		wantBytes, wantErr := 1, transform.ErrShortSrc
-		if atEOF { // there is no more
-			wantBytes, wantErr = 3, nil
-		}
-		if nDst != wantBytes || nSrc != wantBytes || !errors.Is(err, wantErr) {
-			t.Errorf("a part of a character, at the end %v: %d, %d, %v, want %d, %v", atEOF, nDst, nSrc, err, wantBytes, wantErr)
+	for atEOF, want := range map[bool]error{false: transform.ErrShortSrc, true: nil} { // at the end no more follows
+		nDst, nSrc, err := refusal{}.Transform(make([]byte, 10), []byte("a\xe2\x82"), atEOF)
+		if isWhole := nDst == 3 && nSrc == 3; !errors.Is(err, want) || isWhole != atEOF {
+			t.Errorf("a part of a character, at the end %v: %d, %d, %v, want %v", atEOF, nDst, nSrc, err, want)
 		}
 	}
 }

@@ -49,3 +49,16 @@ func TestListsOfOtherThings(t *testing.T) {
 		}
 	}
 }
+
+// TestObjectsAreBounded compares only the first objects of a text with books, because each comparison takes long.
+func TestObjectsAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{`"a": [{"b": 1}], `, `"a": {"b": 1}, `} {
+		compared := 0
+		h := Header{Matched: func([]string) int { compared++; return 0 }}
+		text := "{" + strings.Repeat(member, 5*maxObjects) + `"z": 1}`
+		if _, err := findFormat(strings.NewReader(text), "", 0, h); compared > 2*maxObjects {
+			t.Errorf("%d objects are compared, %v", compared, err)
+		}
+	}
+}
