@@ -65,9 +65,10 @@ func IsFuller(text, than string) bool {
 
 // datePart is a run of digits or letters in a date.
 type datePart struct {
-	text   string
-	number int        // value of digits
-	month  time.Month // month of letters; 0 for digits
+	text    string
+	number  int        // value of digits
+	month   time.Month // month of letters; 0 for digits
+	ordinal bool       // digits with an English ending: 3rd
 }
 
 func (p datePart) isNumber() bool { return p.month == 0 }
@@ -83,6 +84,9 @@ var dateWords = setOf(`
 	gada g y m года год г р року к година gads metai metu men diena ko a an en ren
 	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
 `)
+
+// ordinalEndings are those of dateWords that make a number a day, and no month: 1998 3rd ed.
+var ordinalEndings = setOf("st nd rd th")
 
 // weekdays are the names of days, without accents. A date may begin with one.
 var weekdays = strings.Fields(`
@@ -152,6 +156,8 @@ func dateParts(text string) (parts []datePart) {
 			isMonth = true
 			continue
 		case len(parts) > 0 && dateWords[collate.Fold(part.text)]:
+			last := &parts[len(parts)-1]
+			last.ordinal = last.ordinal || ordinalEndings[collate.Fold(part.text)]
 			continue
 		default:
 			if part.month = monthNamed(part.text); part.month == 0 {
@@ -210,6 +216,7 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 		return true
 	}
 	number, short, long := datePart.isNumber, datePart.isShort, datePart.isYear
+	alone := func(p datePart) bool { return p.isShort() && !p.ordinal }
 	name := func(p datePart) bool { return !p.isNumber() }
 	eight := func(p datePart) bool { return p.isNumber() && len(p.text) == 8 }
 	switch {
@@ -218,9 +225,9 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 		year, month, date, layout = datePart{text: parts[0].text[:4], number: n / 10000}, datePart{number: n / 100 % 100}, datePart{number: n % 100}, "year, month, day"
 	case is(long):
 		year, layout = parts[0], "year"
-	case is(long, short), is(long, name):
+	case is(long, alone), is(long, name):
 		year, month, layout = parts[0], parts[1], "year, month"
-	case is(short, long), is(name, long):
+	case is(alone, long), is(name, long):
 		year, month, layout = parts[1], parts[0], "month, year"
 	case is(long, short, short), is(long, name, short):
 		year, month, date, layout = parts[0], parts[1], parts[2], "year, month, day"
