@@ -3,6 +3,7 @@ package value
 import (
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"library-catalogue/graph/model"
@@ -100,7 +101,8 @@ func ParseAmount(text string, comma bool, ofColumn string) (plain string, ok boo
 	text = Plain(text)
 	if found := hundredths.FindStringSubmatch(text); found != nil && isCurrency(found[2]) {
 		whole, ok := withoutThousands(found[1])
-		return whole + "." + ("0" + found[3])[len(found[3])-1:], ok
+		digits := strings.TrimRightFunc(found[3], func(r rune) bool { return !unicode.IsDigit(r) })
+		return whole + "." + ("0" + digits)[len(digits)-1:], ok
 	}
 	if _, ok := model.ParseCents(text); ok && !(comma && strings.Contains(text, ".")) {
 		return text, true
@@ -147,8 +149,9 @@ var (
 	// amount matches a number with currencies before and after it. A dash may stand for no decimals: 12,-, 250/- and 250/=.
 	amount = regexp.MustCompile(`^((?:(?:\p{L}[\p{L}\p{M}'’ʻ"]*/?\.?|\p{Sc}) ?)*)` +
 		`([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?(\s*(?:\p{L}[\p{L}\p{M}'’ʻ"]*\.? ?)*(?:\p{Sc}(?: [\p{L}\p{M}]+)?)?)$`)
-	// hundredths matches an amount whose hundredths have a unit of their own: 265 грн 50 коп.
-	hundredths = regexp.MustCompile(`^(\d[\d ]*?) ?(\p{L}[\p{L}\p{M}]*)\.?,? (\d{1,2}) ?\p{L}[\p{L}\p{M}]*\.?$`)
+	// hundredths matches an amount whose hundredths stand behind the currency. Two digits need no unit of their own: 12€50,
+	// 265 грн 50 коп.
+	hundredths = regexp.MustCompile(`^(\d[\d.,'’ ]*?) ?(\p{L}[\p{L}\p{M}]*|\p{Sc})\.?,? ?(\d\d|\d{1,2} ?\p{L}[\p{L}\p{M}]*\.?)$`)
 	// binding matches the words before a price on a catalogue card: Broschur : EUR 29.95.
 	binding = regexp.MustCompile(`^(?:[\p{L}(][^:\d]*:\s+)+`)
 	// priceEnd matches what separates prices, and priceNote what stands in brackets after one.

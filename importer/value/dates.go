@@ -43,8 +43,13 @@ func IsNone(text string) bool {
 	return len(text) <= maxValue && none.MatchString(visible) || visible == "" && text != "" || strings.HasPrefix(text, "1/0/1900")
 }
 
+// zeroDate matches a date without a year, month and day, which a time may follow: 0000-00-00T00:00:00Z, ??.??.????.
+var zeroDate = regexp.MustCompile(`(?i)^(?:[-0?/.: ]|xx)*$|^(?:[-0?/.]|xx)+[ ,T]+\d{1,2}:\d\d.*$`)
+
 // IsNoDate reports whether a cell stands for no date, such as 0000-00-00 00:00:00.
-func IsNoDate(text string) bool { return IsNone(text) || strings.Trim(text, "0-/.:T ") == "" }
+func IsNoDate(text string) bool {
+	return IsNone(text) || len(text) <= maxValue && zeroDate.MatchString(Plain(text))
+}
 
 // year matches a year alone.
 var year = regexp.MustCompile(`^\s*\d{4}\s*$`)
@@ -60,14 +65,18 @@ func IsFuller(text, than string) bool {
 
 // datePart is a run of digits or letters in a date.
 type datePart struct {
-	text   string
-	number int        // value of digits
-	month  time.Month // month of letters; 0 for digits
+	text    string
+	number  int        // value of digits
+	month   time.Month // month of letters; 0 for digits
+	ordinal bool       // digits with an English ending: 3rd
 }
 
 func (p datePart) isNumber() bool { return p.month == 0 }
 func (p datePart) isYear() bool   { return p.isNumber() && len(p.text) == 4 }
 func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
+
+// isUnknown reports whether a part stands for a month or a day that is not known.
+func (p datePart) isUnknown() bool { return p.text == "00" }
 
 // dateWords are words between the parts of a date: 1st of May, 1er mai, 12 de agosto.
 var dateWords = setOf(`
@@ -75,6 +84,9 @@ var dateWords = setOf(`
 	gada g y m года год г р року к година gads metai metu men diena ko a an en ren
 	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
 `)
+
+// ordinalEndings are those of dateWords that make a number a day, and no month: 1998 3rd ed.
+var ordinalEndings = setOf("st nd rd th")
 
 // weekdays are the names of days, without accents. A date may begin with one.
 var weekdays = strings.Fields(`
@@ -95,9 +107,22 @@ var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", 
 	"ม.ค.", " มกราคม ", "ก.พ.", " กุมภาพันธ์ ", "มี.ค.", " มีนาคม ", "เม.ย.", " เมษายน ", "พ.ค.", " พฤษภาคม ", "มิ.ย.", " มิถุนายน ",
 	"ก.ค.", " กรกฎาคม ", "ส.ค.", " สิงหาคม ", "ก.ย.", " กันยายน ", "ต.ค.", " ตุลาคม ", "พ.ย.", " พฤศจิกายน ", "ธ.ค.", " ธันวาคม ")
 
+var (
+	// unknownPart matches a month or a day that is not known: 1998-05-??, xx.05.1998.
+	unknownPart = regexp.MustCompile(`(?i)(^|[-/. ])(?:(?:xx|uu)\b|\?\??|__?|\*\*?)`)
+	// eastAsianNote matches a date in Chinese, Japanese or Korean with words after it: 1973年3月第1版.
+	eastAsianNote = regexp.MustCompile(`^(\d{4} ?[年년](?:[\d 年月日号號년월일]*[月日号號월일])?)[ (\[]*` +
+		`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}].*$`)
+	// eastAsianPeriod matches decades and the years before or after one: 1990年代.
+	eastAsianPeriod = regexp.MustCompile(`^\d{4} ?[年년] ?[代대前後后以이]`)
+)
+
 // dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
-	text = units.Replace(text)
+	if !eastAsianPeriod.MatchString(text) {
+		text = eastAsianNote.ReplaceAllString(text, "$1")
+	}
+	text = unknownPart.ReplaceAllString(units.Replace(text), "${1}00")
 	if day, rest, found := strings.Cut(text, " "); found && slices.Contains(weekdays, strings.Trim(collate.Fold(day), ".,")) {
 		if whole := dateParts(strings.TrimLeft(rest, " ")); len(whole) == 3 {
 			return whole
@@ -131,6 +156,8 @@ func dateParts(text string) (parts []datePart) {
 			isMonth = true
 			continue
 		case len(parts) > 0 && dateWords[collate.Fold(part.text)]:
+			last := &parts[len(parts)-1]
+			last.ordinal = last.ordinal || ordinalEndings[collate.Fold(part.text)]
 			continue
 		default:
 			if part.month = monthNamed(part.text); part.month == 0 {
@@ -189,6 +216,7 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 		return true
 	}
 	number, short, long := datePart.isNumber, datePart.isShort, datePart.isYear
+	alone := func(p datePart) bool { return p.isShort() && !p.ordinal }
 	name := func(p datePart) bool { return !p.isNumber() }
 	eight := func(p datePart) bool { return p.isNumber() && len(p.text) == 8 }
 	switch {
@@ -197,9 +225,9 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 		year, month, date, layout = datePart{text: parts[0].text[:4], number: n / 10000}, datePart{number: n / 100 % 100}, datePart{number: n % 100}, "year, month, day"
 	case is(long):
 		year, layout = parts[0], "year"
-	case is(long, short), is(long, name):
+	case is(long, alone), is(long, name):
 		year, month, layout = parts[0], parts[1], "year, month"
-	case is(short, long), is(name, long):
+	case is(alone, long), is(name, long):
 		year, month, layout = parts[1], parts[0], "month, year"
 	case is(long, short, short), is(long, name, short):
 		year, month, date, layout = parts[0], parts[1], parts[2], "year, month, day"
@@ -209,6 +237,10 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 		year, month, date, layout = parts[2], parts[0], parts[1], "month, day, year"
 	case is(short, name, number):
 		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
+	case is(datePart.isUnknown, short, long): // a day that is known would have a month
+		year, month, layout = parts[2], parts[1], "month, year"
+	case is(short, datePart.isUnknown, long):
+		year, month, layout = parts[2], parts[0], "month, year"
 	case is(short, short, number) && order == DatesMDY:
 		year, month, date, layout = parts[2], parts[0], parts[1], "month, day, year"
 	case is(short, short, number) && order == DatesDMY:
@@ -231,9 +263,11 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 	if !month.isNumber() {
 		month.number = int(month.month)
 	}
-	if year.number > 0 && len(parts) > 1 && parts[0].isYear() { // 2013-03-00 and 2009-00-00 have an unknown day or month
-		month.number = max(month.number, 1)
-		date.number = max(date.number, 1)
+	isYearFirst := len(parts) > 0 && strings.HasPrefix(parts[0].text, year.text)
+	for _, part := range []*datePart{&month, &date} { // 2013-03-00, 19980000 and 00.05.1998 have an unknown day or month
+		if year.number > 0 && (isYearFirst || part.isUnknown()) {
+			part.number = max(part.number, 1)
+		}
 	}
 	day, ok = model.ParseDate(fmt.Sprintf("%04d-%02d-%02d", year.number, month.number, date.number))
 	return day, layout, ok

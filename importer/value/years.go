@@ -14,8 +14,8 @@ var (
 	cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ|` +
 		`between|zwischen|entre|tra|mellan|mellem|mellom)?[.\s]*(\d{4})[\])>?.,\s-]*` +
 		`(?:(?:(?:and|or|und|oder|et|ou|y|e|och|eller|og|lub|nebo|i|и|или)\s+)?[©c]?\d{4}[\])>?.\s-]*)?$`)
-	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997.
-	notedYear = regexp.MustCompile(`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|(\pL[^\d()\[\]]*?))` +
+	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997, 1998 3rd ed.
+	notedYear = regexp.MustCompile(`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
 		`(?:[\s,;:]+[\[(]?[c©]? ?\d{4}[\])]?)?\.?$`)
 	// wordYear matches a year after a word: reprint 1998.
 	wordYear = regexp.MustCompile(`^(\pL[\pL.]*),? (\d{4})$`)
