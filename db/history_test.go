@@ -177,15 +177,17 @@ func TestReadsDoNotWaitForWriters(t *testing.T) {
 	}
 	stored()
 	check(t, writer.Commit())
+	changesAfter(t, s, &start, 100) // a tick gives theirs a time
+	must[sql.Result](t)(program.Exec(`UPDATE books SET name = 'Without a time'`))
 	writer = must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
-	must[sql.Result](t)(writer.Exec(`UPDATE books SET name = 'Theirs again'`))
+	must[sql.Result](t)(writer.Exec(`UPDATE books SET name = 'Not committed'`))
 	stored()
 	asked := model.Timestamp(time.Now().UnixMicro())
 	_, err := s.Unchecked(t.Context()).MomentAt(t.Context(), asked)
 	wantCode(t, err, model.Unavailable, "busy with a long write")
 	check(t, writer.Commit())
 	stored()
-	if b := asOf(t, s, bookRows, second.ID, asked); b.Name != "Created" {
+	if b := asOf(t, s, bookRows, second.ID, asked); b.Name != "Theirs" {
 		t.Errorf("the book is %v, and its new name had no time then", b)
 	}
 }
