@@ -79,8 +79,8 @@ func defaultsOf(list string) map[string]string {
 	return defaults
 }
 
-// TestUnfilledBesideQuestions: other questions come with the fields that need a default, so that one answer is enough.
-func TestUnfilledBesideQuestions(t *testing.T) {
+// TestUnfilled: other questions come with the fields that need a default, so that one answer is enough.
+func TestUnfilled(t *testing.T) {
 	t.Parallel()
 	f, err := surveyOf(t, []byte("Title,Pages,Year,Author,Price,Genre\nA,1,3/4/2000,X,1,G\nB,,3/4/2000,X,1,G\n"), Options{})
 	questions, _ := errors.AsType[Questions](err)

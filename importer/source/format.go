@@ -114,6 +114,8 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		return Format{Name: library}, nil
 	}
 	switch {
+	case name != FormatCSV && bytes.HasPrefix(content, []byte{recordSeparator}):
+		return Format{Name: JSONArray, IsStream: true}, nil
 	case name != FormatCSV && array && bytes.IndexAny(inner, "{]") == 0:
 		f.Name = JSONArray
 		return f, nil

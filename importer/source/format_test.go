@@ -1,6 +1,9 @@
 package source
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +62,35 @@ func TestObjectsAreBounded(t *testing.T) {
 		text := "{" + strings.Repeat(member, 5*maxObjects) + `"z": 1}`
 		if _, err := findFormat(strings.NewReader(text), "", 0, h); compared > 2*maxObjects {
 			t.Errorf("%d objects are compared, %v", compared, err)
+		}
+	}
+}
+
+// TestSequences reads JSON text sequences (RFC 7464). Their texts may have several lines.
+func TestSequences(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"\x1e{\"name\":\"A\"}\n\x1e{\"name\":\"B\"}\n":         "1 A, 2 B",
+		"\x1e{\n\"name\":\n\"A\"\n}\n\x1e\x1e{\"name\":\"B\"}": "1 A, 5 B",
+		"\n\x1e{\"name\":\"A\"}\n\x1e\n":                       "2 A",
+		"{\"name\":\"A\"}\n{\"name\":\"B\"}\n":                 "1 A, 2 B",
+	} {
+		for _, name := range []string{"", FormatJSON} {
+			f, err := findFormat(strings.NewReader(text), name, 0, knownNames)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, _, err := newRecordReader(strings.NewReader(text), f)
+			var got []string
+			for err == nil {
+				var out Record
+				if out, err = r.Next(); err == nil {
+					got = append(got, fmt.Sprint(out.Line, " ", out.Values["name"].Written()))
+				}
+			}
+			if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" || !errors.Is(err, io.EOF) {
+				t.Errorf("%q, format %q: %v (-want +got):\n%s", text, name, err, diff)
+			}
 		}
 	}
 }

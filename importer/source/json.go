@@ -344,6 +344,9 @@ func (r *jsonArray) failed(err error) error {
 	return err
 }
 
+// recordSeparator begins each text of a JSON text sequence (RFC 7464). JSON has it nowhere else.
+const recordSeparator = 0x1e
+
 // elementReader reads a text for a decoder that takes one element after another. It counts lines, and fails
 // at an element longer than maxRow.
 type elementReader struct {
@@ -363,8 +366,11 @@ func (r *elementReader) Read(p []byte) (n int, err error) {
 	}
 	n, err = r.in.Read(p)
 	for i, b := range p[:n] {
-		if b == '\n' {
+		switch b {
+		case '\n':
 			r.ends = append(r.ends, r.until+int64(i))
+		case recordSeparator:
+			p[i] = ' '
 		}
 	}
 	r.until += int64(n)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -87,9 +88,40 @@ func members(object []byte) (raw map[string]json.RawMessage) {
 // maxFlat is the maximum depth of lists and objects that flatText reads.
 const maxFlat = 4
 
-// textNames are the names of objects that only have a text, such as {"type": "/type/text", "value": "Emma"}; names in
-// one string are joined.
-var textNames = []string{"value", "name", "text", "amount", "literal", "raw", "given dropping-particle non-dropping-particle family suffix", "firstName lastName"}
+// textNames are the names of objects that only have a text, such as {"type": "/type/text", "value": "Emma"}.
+var textNames = []string{"value", "name", "text", "amount", "literal", "raw"}
+
+// nameParts are the parts of a person's name in the order in which they are spoken, without case and signs: given names,
+// particle, family name and suffix, as CSL JSON, BibLaTeX, Zotero and schema.org call them.
+var nameParts = strings.Fields(`honorificprefix given givenname givennames firstname firstnames forename forenames first
+	middle middlename middlenames additionalname droppingparticle nondroppingparticle particle prefix nameprefix von prelast
+	family familyname lastname surname last suffix namesuffix honorificsuffix lineage jr`)
+
+// personText returns the name of a person whose parts are the texts of an object, or "". A prefix with a point is a title
+// and no particle: Dr. Ann One.
+func personText(object map[string]json.RawMessage) string {
+	parts := make([]string, len(nameParts))
+	title, names := "", 0
+	for key, raw := range object {
+		i := slices.Index(nameParts, strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(key)))
+		if i < 0 || raw[0] != '"' {
+			continue
+		}
+		text := flatText(raw, 0)
+		switch {
+		case text == "":
+		case strings.HasSuffix(nameParts[i], "prefix") && strings.HasSuffix(text, "."):
+			title = text
+		default:
+			parts[i] = text
+			names++
+		}
+	}
+	if names == 0 {
+		return ""
+	}
+	return strings.Join(strings.Fields(title+" "+strings.Join(parts, " ")), " ")
+}
 
 // flatText returns the text of a JSON value: a list is joined, an object is its value or name. It returns "" without one.
 func flatText(raw json.RawMessage, depth int) (text string) {
@@ -118,18 +150,14 @@ func flatText(raw json.RawMessage, depth int) (text string) {
 	if json.Unmarshal(object["key"], &key) == nil && strings.HasPrefix(key, languageKey) { // of Open Library
 		return strings.TrimPrefix(key, languageKey)
 	}
-	for _, names := range textNames {
-		var list []json.RawMessage
-		for _, name := range strings.Fields(names) {
-			if raw, ok := object[name]; ok {
-				list = append(list, raw)
+	for _, name := range textNames {
+		if raw, ok := object[name]; ok {
+			if text = flatTexts([]json.RawMessage{raw}, " ", depth); text != "" {
+				return text
 			}
 		}
-		if text = flatTexts(list, " ", depth); text != "" {
-			return text
-		}
 	}
-	return ""
+	return personText(object)
 }
 
 // languageKey begins the key of a language: {"key": "/languages/spa"}.

@@ -21,9 +21,13 @@ const (
 // formulaError matches a cell whose formula failed.
 var formulaError = regexp.MustCompile(`^#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|SPILL!|CALC!)$`)
 
-// IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, or an empty formula.
+// emptyList matches a list without a text as Python, JSON and PostgreSQL write it.
+var emptyList = regexp.MustCompile(`(?i)^[\[{(]\s*(?:(?:''|""|none|null|nan)?\s*,?\s*)*[\]})]$`)
+
+// IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, an empty formula, or an
+// empty list.
 func IsEmpty(text string) bool {
-	return formulaError.MatchString(text) || text != "" && strings.TrimSpace(WithoutFormula(text)) == ""
+	return formulaError.MatchString(text) || len(text) <= maxValue && emptyList.MatchString(text) || text != "" && strings.TrimSpace(WithoutFormula(text)) == ""
 }
 
 // WithoutFormula returns the text that a formula stands for: 0439023483 of ="0439023483", which keeps a spreadsheet from

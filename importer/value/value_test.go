@@ -196,7 +196,8 @@ func TestCurrency(t *testing.T) {
 // TestCells: formulas, and characters that cannot be seen, are no part of a value.
 func TestCells(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{`=""`: true, `=" "`: true, "#REF!": true, "": false, "\u200e": false, "0": false, `="0"`: false, "=": false} {
+	for text, want := range map[string]bool{`=""`: true, `=" "`: true, "#REF!": true, "[]": true, "[ ]": true, "{}": true, "['']": true, `[""]`: true, "[None]": true, "[null, null]": true, "{NULL}": true,
+		"[": false, "[x]": false, "['None such']": false, "['a', '']": false, "[[]]": false, "": false, "\u200e": false, "0": false, `="0"`: false, "=": false} {
 		if got := IsEmpty(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}

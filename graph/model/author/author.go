@@ -2,7 +2,8 @@
 // imports, citations and pages:
 //
 //  1. Full-width and Arabic signs count as "," ";" "/" and "&". Brackets go, with the fuller form or the role in them.
-//  2. ";" separates. Without it "/", " & " and " and " do, unless a name next to them has an institution's word.
+//  2. ";" separates. Without it "/", " & ", " and ", " und " and " et " do, unless a name next to them has an
+//     institution's word, or they are a part of one name: Mac et Cie, von und zu Berg.
 //  3. Years, roles, "et al." and cataloguers' signs at the end of a part go. Suffixes such as Jr. or Inc. belong to
 //     the part before them.
 //  4. A comma inverts in a text with ";" and where the caller knows that names are inverted (MARC, ReadColumn). Else it

@@ -55,11 +55,13 @@ func (r *reader) withoutEnds(text string) (words []string, suffix string) {
 	return words, suffix
 }
 
-// withoutConjunctions returns the words of a part without signs, "and" and "&" around them.
+// withoutConjunctions returns the words of a part without signs and conjunctions around them.
 func (r *reader) withoutConjunctions(text string) []string {
 	words := strings.Fields(withoutSigns(text))
 	n := len(words)
 	switch {
+	case isOthers(words): // et al.
+		return words
 	case n > 0 && conjunctions[keyword(words[0])]:
 		r.dropped, words = append(r.dropped, words[0]), words[1:]
 	case n > 0 && conjunctions[keyword(words[n-1])]:

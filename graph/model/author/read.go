@@ -46,7 +46,7 @@ var (
 	signs = strings.NewReplacer("，", ",", "、", ",", "،", ",", "；", ";", "؛", ";", "／", "/", "＆", "&",
 		"（", "(", "）", ")", "［", "[", "］", "]", "【", "[", "】", "]")
 	openBrackets = strings.NewReplacer("(", "", "[", "")
-	conjunction  = regexp.MustCompile(`(?i)(?:,| ) *(?:and|&) |/`)
+	conjunction  = regexp.MustCompile(`(?i)(?:,| ) *(?:and|und|et|&) |/`)
 )
 
 func read(text string, m mode) *reader {
@@ -103,8 +103,11 @@ func (r *reader) withoutBrackets(text string) string {
 	}
 }
 
-// sides splits a text at "/", "&" and "and". They do not separate next to an institution's word, and in a list of its
-// subjects: Ministry of Agriculture, Fisheries and Food.
+// sides splits a text at "/", "&", "and", "und" and "et". They do not separate
+//   - next to an institution's word, and in a list of its subjects: Ministry of Agriculture, Fisheries and Food
+//   - before the partners of a company: Mac et Cie
+//   - behind a particle: Anna von und zu Berg
+//   - in "et al."
 func (r *reader) sides(text string) []string {
 	var sides []string
 	start := 0
@@ -120,7 +123,7 @@ func (r *reader) sides(text string) []string {
 		if len(after) > 1 && all(strings.Fields(after[1]), in(companies)) { // Harper & Row, Inc.
 			right = append(right, strings.Fields(after[1])...)
 		}
-		if text[at[0]] != ',' && (isInstitution(left) || isInstitution(right)) || isSubjects(before, right) {
+		if text[at[0]] != ',' && (isInstitution(left) || isInstitution(right)) || isSubjects(before, right) || isJoined(left, right) {
 			continue
 		}
 		sides = append(sides, text[start:at[0]])
@@ -128,6 +131,12 @@ func (r *reader) sides(text string) []string {
 		start = at[1]
 	}
 	return append(sides, text[start:])
+}
+
+// isJoined reports whether a conjunction between words is a part of a name, or of "et al.".
+func isJoined(left, right []string) bool {
+	return len(left) > 0 && isLowerParticle(left[len(left)-1]) ||
+		len(right) > 0 && (slices.Contains(afterJoiner, right[0]) || all(right, in(partners)))
 }
 
 // isSubjects reports whether the texts after the name of an institution go on with it: each is one word.

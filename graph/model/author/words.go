@@ -42,7 +42,9 @@ var (
 	companies = set("Inc Incorporated Ltd Limited LLC Corp Corporation GmbH plc")
 	// connectives do not occur in the name of a person.
 	connectives  = set("& and for in of the und et für")
-	conjunctions = set("& and")
+	conjunctions = set("& and und et")
+	// partners stand for persons without names in the name of a company: Mac et Cie.
+	partners     = set("Cie Compagnie Co Söhne Sohn Sons Son Fils Frères Bros Brothers Gebrüder")
 	institutions = set(`Academy Agency Association Authority Board Bureau Center Centre Club College Commission
 		Committee Company Conference
 		Council Department Editors Federation Foundation Government Group Institute Institution International

@@ -138,7 +138,7 @@ func TestForeignRecords(t *testing.T) {
 			"020$z=123|245$c=herausgegeben von Anna Müller ; übersetzt von B. Zwei.|264$a=Tübingen :|264$c=©2018|700$4=edt|700$e=Herausgeber|952$a=MAIN|952$g=12.50|952$o=830 MUE 2|author=Anna Müller|" +
 				"genre=Roman|isbn=9783161484100|language=ger|name=Das Buch. 2, Der Teil|price=20.00|published_at=2019|publisher=Mohr|shelf_mark=830 MUE"},
 		{"translator", "=LDR  00000nam a2200000 i 4500\n=100  0\\$aElizabeth$bII,$cQueen of Great Britain\n=245  10$aA$cB\n=260  \\\\$b[s.n.],$c[ca. 1900?]\n=700  1\\$aTwo, Bob,$etranslator.\n=700  1\\$aThree, Cid,$eauthor.\n=710  2\\$aOne and Sons.$4aut\n=700  12$aFour, D.$tWork\n",
-			"100$c=Queen of Great Britain|245$c=B|700$a=Two, Bob,; Four, D.|700$e=translator.; author.|700$t=Work|710$4=aut|author=Elizabeth II; Cid Three; One and Sons|name=A|published_at=[ca. 1900?]"},
+			"100$c=Queen of Great Britain|245$c=B|700$a=Two, Bob,; Four, D.|700$e=translator.; author.|700$t=Work|710$4=aut|author=Elizabeth II, Cid Three, One and Sons|name=A|published_at=[ca. 1900?]"},
 		{"nobody", "=LDR  00000nam a2200000 i 4500\n=245  00$aA /$cthe people.\n=852  \\\\$j77\n=999  \\\\\n", "author=the people|name=A|shelf_mark=77"},
 	} {
 		got := readAll(t, NewTextReader(strings.NewReader(test.record)))
