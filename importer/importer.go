@@ -57,8 +57,8 @@ type Importer struct {
 	Counts
 }
 
-// Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file. Namesakes are those of
-// the created books whose name is stored with another author.
+// Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file. Namesakes are the
+// books that a dry run would create and whose name is stored with another author.
 type Counts struct {
 	Created   int `json:"created"`
 	Namesakes int `json:"namesakes"`

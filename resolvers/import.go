@@ -211,7 +211,7 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 		b.result.Unchanged++
 	case before == nil:
 		b.result.Created++
-		if b.isNamesake(key) {
+		if b.preview != nil && b.isNamesake(key) {
 			b.result.Namesakes++
 		}
 		b.created = append(b.created, after)

@@ -178,7 +178,7 @@ func AmbiguousBook(n int) string {
 // ImportResult counts the rows of an import by result.
 type ImportResult struct {
 	Created, Updated, Unchanged int
-	Namesakes                   int           // created books with the name of a stored one and another author
+	Namesakes                   int           // created books with the name of a stored one and another author; only of a preview
 	Rejected                    []RejectedRow // in row order
 	Changes                     []BookChange  // of updated books, in row order; only of a preview
 }
