@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"slices"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -85,6 +86,14 @@ func (f *File) cell(r *source.Record, column int) model.Value {
 	return r.Values[f.Header[column]]
 }
 
+// isExport reports whether the columns are those of our exports: all fields, by their names or by their labels.
+func (f *File) isExport() bool {
+	lacks := func(name func(field string) string) bool {
+		return slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != name(field) })
+	}
+	return !lacks(func(field string) string { return field }) || !lacks(func(field string) string { return model.ImportField(field).Label })
+}
+
 // isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no value.
 func (f *File) isMissing(field string, v model.Value) bool {
 	if v.Missing() {
@@ -94,7 +103,7 @@ func (f *File) isMissing(field string, v model.Value) bool {
 	if value.IsEmpty(text) && !(f.isText(field) && f.readings[field].isOwn) {
 		return true
 	}
-	isOwn := f.columnOf(field) == field
+	isOwn := f.columnOf(field) == field || f.readings[field].isOwn
 	_, hasDefault := f.options.Defaults[field]
 	switch model.ImportField(field).Kind {
 	case model.KindDate:

@@ -99,13 +99,13 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	isExport := !slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != field })
+	isExport := f.isExport()
 	for _, r := range f.readings {
 		r.isOwn = isExport
 	}
 	f.readings[published].isOwn = isExport && !f.hasFixedFields()
 	for _, field := range []string{"name", author, "publisher"} {
-		f.readings[field].isCard = f.columnOf(field) != field // our own exports stay as they are
+		f.readings[field].isCard = f.columnOf(field) != field && !isExport // our own exports stay as they are
 	}
 	for _, field := range []string{genre, category} {
 		f.readings[field].isOwn = isExport && !f.hasFixedFields()
@@ -113,7 +113,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.readings[field].isMARC = marcTag.MatchString(f.columnOf(field)) || f.isMARC() || f.format.Name == source.RIS
 	}
 	f.readings["publisher"].isPlace = foldName(f.columnOf("publisher")) == "publication" // LibraryThing
-	if column := f.columnOf(author); column != author {
+	if column := f.columnOf(author); column != author && !isExport {
 		f.readings[author].isNames, f.readings[author].isMARC = true, marcTag.MatchString(column)
 	}
 	var questions Questions

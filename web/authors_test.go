@@ -32,7 +32,7 @@ func TestAuthorForms(t *testing.T) {
 				!strings.Contains(text, ` checked><span class="value" dir="auto">`+author+`</span><span class="count">`+want+`</span>`) {
 				t.Errorf("%s: no %s books in %.6000s", target, want, text)
 			}
-			if printed := page("/print?author=" + url.QueryEscape(author)); strings.Count(printed, "<td dir=\"auto\">Facets") != map[string]int{"3": 3, "4": 4}[want] {
+			if printed := page("/print?author=" + url.QueryEscape(author)); strings.Count(printed, "class=\"name\">Facets") != map[string]int{"3": 3, "4": 4}[want] {
 				t.Errorf("%s is printed as %.3000s", author, printed)
 			}
 		}

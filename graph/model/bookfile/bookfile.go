@@ -22,14 +22,21 @@ func fieldsOf(use model.Use) []model.RowField[model.Book] {
 	})
 }
 
-// Header returns the first record of CSV. For a spreadsheet it begins with a byte order mark, by which Excel
-// recognises UTF-8.
+// Header returns the first record of CSV. For a spreadsheet it has the labels of the pages, and begins with a byte order mark,
+// by which Excel recognises UTF-8.
 func Header(forSpreadsheet bool) string {
-	header := strings.Join(model.ImportFields, ",") + "\n"
 	if forSpreadsheet {
-		return "\uFEFF" + header
+		return "\uFEFF" + strings.Join(labels(), ",") + "\n"
 	}
-	return header
+	return strings.Join(model.ImportFields, ",") + "\n"
+}
+
+// labels returns the names of the fields as the pages have them. Imports know them.
+func labels() (labels []string) {
+	for _, field := range model.ImportFields {
+		labels = append(labels, model.ImportField(field).Label)
+	}
+	return labels
 }
 
 // CSV returns an appender of records of RFC 4180 that end with \n. It keeps line ends in cells. forSpreadsheet

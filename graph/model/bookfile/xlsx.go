@@ -21,12 +21,12 @@ const XLSXType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sh
 // SheetEnd is the end of the text that NewXLSX takes.
 const SheetEnd = `</sheetData></worksheet>`
 
-// SheetBegin returns the beginning of the text that NewXLSX takes, with the row of field names, which does not scroll.
+// SheetBegin returns the beginning of the text that NewXLSX takes, with the row of labels, which does not scroll.
 func SheetBegin() string {
 	row := []byte(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData><row>`)
-	for _, name := range model.ImportFields {
-		row = appendTextCell(row, name)
+	for _, label := range labels() {
+		row = appendTextCell(row, label)
 	}
 	return string(row) + rowEnd
 }
@@ -76,7 +76,8 @@ func serial(date string) string {
 	if err != nil || day.Before(time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC)) {
 		return ""
 	}
-	return strconv.Itoa(int(day.Sub(time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)).Hours() / 24))
+	const epoch = 25_569 // the number of 1970-01-01
+	return strconv.FormatInt(epoch+day.Unix()/(24*60*60), 10)
 }
 
 func appendTextCell(dst []byte, text string) []byte {

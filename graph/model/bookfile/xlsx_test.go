@@ -48,11 +48,12 @@ func TestXLSX(t *testing.T) {
 	}
 	old := &model.Book{Name: "1984", Author: "-", PublishedAt: model.Date{Year: 1605, Month: 1, Day: 16}}
 	first := &model.Book{Name: "x", Author: "y", PublishedAt: model.Date{Year: 1900, Month: 3, Day: 1}}
-	file := workbook(t, book, old, first)
+	last := &model.Book{Name: "x", Author: "y", PublishedAt: model.Date{Year: 9999, Month: 12, Day: 31}}
+	file := workbook(t, book, old, first, last)
 	for place, want := range map[[2]string]string{
 		{"name", "2"}: `=HYPERLINK("http://x")`, {"author", "2"}: " a\tb ", {"pages", "2"}: "7", {"price", "2"}: "1999.00", {"published_at", "2"}: "1937-09-21",
 		{"description", "2"}: "one\n\ntwo\r\n_x0041_ \x02 _x", {"isbn", "2"}: "9780261102217", {"shelf_mark", "2"}: "0012", {"genre", "2"}: "Genre & <co>", {"category", "2"}: "Category",
-		{"publisher", "2"}: "", {"name", "3"}: "1984", {"published_at", "3"}: "1605-01-16", {"published_at", "4"}: "1900-03-01", {"pages", "4"}: "0", {"name", "1"}: "name",
+		{"publisher", "2"}: "", {"name", "3"}: "1984", {"published_at", "3"}: "1605-01-16", {"published_at", "4"}: "1900-03-01", {"pages", "4"}: "0", {"name", "1"}: "Name", {"published_at", "1"}: "Published", {"shelf_mark", "1"}: "Shelf mark", {"published_at", "5"}: "9999-12-31",
 	} {
 		at := cellOf(t, place[0], place[1])
 		got, err := file.GetCellValue("Books", at)
