@@ -258,13 +258,13 @@ func findKeyed(in *objectDecoder, path []string, h Header) (paths [][]string, na
 // maxPath is the maximum number of keys that lead to a list or a name.
 const maxPath = 6
 
-// maxJoinedName is the maximum number of bytes of a name with those of the objects that it is in: volumeInfo.title. A longer
-// one is left out, because it would stand before each name of its object.
-const maxJoinedName = 250
+// MaxName is the maximum number of bytes of a column's name that is a key, with those of the objects that it is in:
+// volumeInfo.title. A longer one is left out, because it would stand before each name of its object.
+const MaxName = 250
 
 // joinNames joins the names of an object and of one of its members.
 func joinNames(object, member string) (name string, ok bool) {
-	if len(object)+len(member) >= maxJoinedName {
+	if len(object)+len(member) >= MaxName {
 		return "", false
 	}
 	return object + "." + member, true
@@ -290,7 +290,7 @@ func walk(in *objectDecoder, path []string, fn func(path, names []string)) (name
 		names = append(names, name)
 		inner := append(slices.Clone(path), name)
 		switch kind := in.PeekKind(); {
-		case len(inner) >= maxPath, len(name) > maxJoinedName:
+		case len(inner) >= maxPath, len(name) > MaxName:
 			err = in.SkipValue()
 		case kind == jsontext.KindBeginObject:
 			var nested []string
