@@ -2,6 +2,7 @@ package importer
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -203,5 +204,19 @@ func TestSkippedLines(t *testing.T) {
 		if f.Kind() != want {
 			t.Errorf("%q: %s", before, f.Kind())
 		}
+	}
+}
+
+// TestLongKeys surveys records with a long key each, which are no columns.
+func TestLongKeys(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&text, `{"name":"A","published_at":"2000-01-01","author":"X","price":1,"genre":"G","category":"C","pages":1,"%d%s":1}`+"\n", i, strings.Repeat("k", 10_000))
+	}
+	f, err := surveyOf(t, []byte(text.String()), Options{})
+	must(t, err)
+	if size := len(strings.Join(f.Header, "")); size > 1000 {
+		t.Errorf("the header has %d bytes in %d names", size, len(f.Header))
 	}
 }

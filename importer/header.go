@@ -80,7 +80,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 		}
 		f.parseRejected(&r)
 		for key := range r.Values {
-			if len(keys) < maxKeys {
+			if len(keys) < maxKeys && len(key) <= source.MaxName {
 				keys[key] = true
 			}
 		}

@@ -232,9 +232,7 @@ func findKeyed(in *objectDecoder, path []string, h Header) (paths [][]string, na
 		var inner [][]string
 		var nested []string
 		inner, nested, err = findKeyed(in, append(slices.Clone(path), name), h)
-		for _, n := range nested {
-			names = append(names, name+"."+n)
-		}
+		names = appendJoined(names, name, nested)
 		if members == 1 {
 			first = nested
 		}
@@ -260,6 +258,28 @@ func findKeyed(in *objectDecoder, path []string, h Header) (paths [][]string, na
 // maxPath is the maximum number of keys that lead to a list or a name.
 const maxPath = 6
 
+// MaxName is the maximum number of bytes of a column's name that is a key, with those of the objects that it is in:
+// volumeInfo.title. A longer one is left out, because it would stand before each name of its object.
+const MaxName = 250
+
+// joinNames joins the names of an object and of one of its members.
+func joinNames(object, member string) (name string, ok bool) {
+	if len(object)+len(member) >= MaxName {
+		return "", false
+	}
+	return object + "." + member, true
+}
+
+// appendJoined adds the names of an object's members.
+func appendJoined(names []string, object string, members []string) []string {
+	for _, member := range members {
+		if name, ok := joinNames(object, member); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // walk reads an object and returns its names, with those of nested objects after a point. It calls fn with the path of
 // each array and the names of its first object.
 func walk(in *objectDecoder, path []string, fn func(path, names []string)) (names []string, err error) {
@@ -270,14 +290,12 @@ func walk(in *objectDecoder, path []string, fn func(path, names []string)) (name
 		names = append(names, name)
 		inner := append(slices.Clone(path), name)
 		switch kind := in.PeekKind(); {
-		case len(inner) >= maxPath:
+		case len(inner) >= maxPath, len(name) > MaxName:
 			err = in.SkipValue()
 		case kind == jsontext.KindBeginObject:
 			var nested []string
 			nested, err = walk(in, inner, fn)
-			for _, n := range nested {
-				names = append(names, name+"."+n)
-			}
+			names = appendJoined(names, name, nested)
 		case kind == jsontext.KindBeginArray:
 			_, err = in.ReadToken()
 			if in.PeekKind() == jsontext.KindBeginObject {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"runtime/metrics"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -190,4 +191,55 @@ func FuzzDetection(f *testing.F) {
 			t.Errorf("a text of %d bytes: %d bytes allocated, %d names compared", len(text), used, compared)
 		}
 	})
+}
+
+// TestLongNames reads an object with a long name around many names, which must not be repeated before each of them.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	const most = 64 << 20
+	long := `"` + strings.Repeat("k", 20_000) + `":`
+	var inner strings.Builder
+	for i := range 20_000 {
+		inner.WriteString(`"` + strconv.Itoa(i) + `":1,`)
+	}
+	object := "{" + strings.TrimSuffix(inner.String(), ",") + "}"
+	lists := "{" + strings.Repeat(`"a":[{}],`, 20_000) + `"b":1}`
+	for name, text := range map[string]string{
+		"of an object":  `{"name":"x",` + long + object + "}",
+		"of three":      `{"name":"x",` + long + "{" + long + "{" + long + object + "}}}",
+		"of a list":     `{"name":"x",` + long + "[" + object + "]}",
+		"of many lists": `{` + long + lists + "}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := allocated()
+			if _, err := findFormat(strings.NewReader(text), "", 0, Header{Matched: func([]string) int { return 0 }}); err != nil {
+				t.Error(err)
+			}
+			if used := allocated() - before; used > most {
+				t.Errorf("detecting the format of %d bytes allocates %d", len(text), used)
+			}
+			before = allocated()
+			new(Record).ParseJSON([]byte(text), "line")
+			if used := allocated() - before; used > most {
+				t.Errorf("reading %d bytes allocates %d", len(text), used)
+			}
+		})
+	}
+}
+
+// TestAbbreviations reads entries that are short and have a long text by @string.
+func TestAbbreviations(t *testing.T) {
+	t.Parallel()
+	text := `@string{a = "` + strings.Repeat("x", 500_000) + `"}` + strings.Repeat("\n@book{k, title = a # a}", 1000)
+	r, _, err := newRecordReader(strings.NewReader(text), Format{Name: BibTeX})
+	size := 0
+	for err == nil {
+		var out Record
+		if out, err = r.Next(); err == nil {
+			size += len(out.Cells[0])
+		}
+	}
+	if size > 100*len(text) || !strings.Contains(err.Error(), "more than 100 times") {
+		t.Errorf("%d bytes of %d, %v", size, len(text), err)
+	}
 }

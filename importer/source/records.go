@@ -71,10 +71,14 @@ func (r *Record) flatten(text []byte) {
 // flattenMembers adds the texts of an object's members.
 func (r *Record) flattenMembers(name string, object []byte, depth int) {
 	for inner, raw := range members(object) {
+		joined, ok := joinNames(name, inner)
+		if !ok {
+			continue
+		}
 		if flat := flatText(raw, 0); flat != "" {
-			r.Values[name+"."+inner] = model.Text(flat)
+			r.Values[joined] = model.Text(flat)
 		} else if depth < maxFlat {
-			r.flattenMembers(name+"."+inner, raw, depth+1)
+			r.flattenMembers(joined, raw, depth+1)
 		}
 	}
 }

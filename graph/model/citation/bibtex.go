@@ -15,6 +15,15 @@ import (
 // maxEntry is the maximum number of bytes of an entry, of its values, and of all @string.
 const maxEntry = 1 << 20
 
+// Limits of the texts of @string in entries, which may be long where the entries are short: maxExpansion for each byte of the
+// file, beyond freeExpansion.
+const (
+	maxExpansion  = 100
+	freeExpansion = 32 << 20
+)
+
+var errExpands = fmt.Errorf("the texts of @string make the file more than %d times longer, and it was refused", maxExpansion)
+
 // Entry is what a Reader reads: a book, or a damaged entry.
 type Entry struct {
 	Line    int               // first line, from 1
@@ -74,10 +83,12 @@ func (l *lines) back() { l.isBack = true }
 
 // BibTeXReader reads the entries of BibTeX and BibLaTeX.
 type BibTeXReader struct {
-	in      lines
-	strings map[string]string // of @string and of the months
-	size    int               // of the strings
-	parser  bibParser         // of the rest of a block
+	in       lines
+	strings  map[string]string // of @string and of the months
+	size     int               // of the strings
+	read     int               // bytes of all blocks
+	expanded int               // bytes of strings in all entries
+	parser   bibParser         // of the rest of a block
 }
 
 // NewBibTeXReader returns a reader of a text in UTF-8.
@@ -108,6 +119,9 @@ func (r *BibTeXReader) Next() (Entry, error) {
 		for r.parser.text != "" {
 			text, line := r.parser.text, r.parser.line
 			kind, fields, err := r.parser.entry(r)
+			if r.expanded > max(freeExpansion, maxExpansion*r.read) {
+				return Entry{}, errExpands
+			}
 			if err == nil && !utf8.ValidString(text[:len(text)-len(r.parser.text)]) {
 				err = errors.New("the entry is not UTF-8")
 			}
@@ -147,6 +161,7 @@ func (r *BibTeXReader) block() error {
 			first = r.in.number
 		}
 		if first > 0 {
+			r.read += len(line) + 1
 			text = append(text, line[:min(len(line), maxEntry+1-len(text))]...)
 			text = append(text, '\n')[:min(len(text)+1, maxEntry+1)]
 		}
@@ -205,7 +220,7 @@ func (p *bibParser) entry(r *BibTeXReader) (kind string, fields map[string]strin
 			return "", nil, fmt.Errorf("the entry is damaged before %.20q: a field is written as name = {text},", p.text)
 		}
 		p.text = p.text[1:]
-		value, err := p.value(r.strings, maxEntry-total)
+		value, err := p.value(r, maxEntry-total)
 		if err != nil {
 			return "", nil, err
 		}
@@ -250,7 +265,7 @@ func (p *bibParser) name() string {
 }
 
 // value parses texts joined by #. They have at most maxBytes.
-func (p *bibParser) value(names map[string]string, maxBytes int) (string, error) {
+func (p *bibParser) value(r *BibTeXReader, maxBytes int) (string, error) {
 	var b strings.Builder
 	for {
 		var part string
@@ -262,8 +277,9 @@ func (p *bibParser) value(names map[string]string, maxBytes int) (string, error)
 			part, err = p.delimited('"')
 		default:
 			part = p.name()
-			if text, ok := names[strings.ToLower(part)]; ok {
+			if text, ok := r.strings[strings.ToLower(part)]; ok {
 				part = text
+				r.expanded += len(text)
 			} else if part == "" {
 				err = fmt.Errorf("the entry is damaged before %.20q: a text is missing", p.text)
 			}
