@@ -136,13 +136,17 @@ func TestPageOfOneRequest(t *testing.T) {
 		t.Errorf("%s %v %v", diff, read.Problems, w.Header())
 	}
 	for query, want := range map[string]string{
-		"author=Ende,+Michael":                    `[] map[author:Michael Ende]`,
-		"author=Ann+One,+Bob+Two":                 `[] map[]`,
-		"author=Kurt+Vonnegut,+Jr.":               `[] map[]`,
-		"isbn=12&pages=0&language=qq+qq&price=x":  `[isbn language pages price] map[]`,
-		"isbn=9780439023481&pages=12&language=en": `[] map[]`,
+		"author=Ende,+Michael":                    `[] [{One person: Michael Ende Michael Ende} {Two persons: Ende; Michael Ende; Michael}]`,
+		"author=King,+Martin+Luther,+Jr.":         `[] [{Write “Martin Luther King Jr.” Martin Luther King Jr.}]`,
+		"author=Ann+One,+Bob+Two":                 `[] []`,
+		"author=Kurt+Vonnegut,+Jr.":               `[] []`,
+		"isbn=12&pages=0&language=qq+qq&price=x":  `[isbn language pages price] []`,
+		"isbn=9780439023481&pages=12&language=en": `[] []`,
 	} {
-		var read struct{ Problems, Offers map[string]string }
+		var read struct {
+			Problems map[string]string
+			Offers   []struct{ Label, Value string }
+		}
 		servertest.Must(t, json.Unmarshal(c.Do(http.MethodGet, "/books/values?"+query, "", "Authorization:").Body.Bytes(), &read))
 		if got := fmt.Sprint(slices.Sorted(maps.Keys(read.Problems)), read.Offers); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)

@@ -62,13 +62,13 @@ func (p Pages) New(r *http.Request) (*view.Page, error) {
 }
 
 // Values responds with the values of fields in the query in the catalogue's notation, or with what to write instead. Its offers
-// are other forms of valid values: "Michael Ende" of "Ende, Michael".
+// are for the author.
 func (p Pages) Values(w http.ResponseWriter, r *http.Request) {
 	response := struct {
 		Values   map[string]string `json:"values"`
 		Problems map[string]string `json:"problems"`
-		Offers   map[string]string `json:"offers"`
-	}{map[string]string{}, map[string]string{}, map[string]string{}}
+		Offers   []offer           `json:"offers"`
+	}{Values: map[string]string{}, Problems: map[string]string{}}
 	form := model.Form{}
 	for _, f := range model.BookFields {
 		text := r.URL.Query().Get(f.Name)
@@ -90,12 +90,30 @@ func (p Pages) Values(w http.ResponseWriter, r *http.Request) {
 			response.Problems[f.Name] = invalid[i].Message
 		}
 	}
-	if turned, ok := author.Turned(r.URL.Query().Get("author")); ok {
-		response.Offers["author"] = turned
-	}
+	response.Offers = offers(r.URL.Query().Get("author"))
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = json.NewEncoder(w).Encode(response) // the client may be gone
+}
+
+// offer is another form of an author, and what a button says of it.
+type offer struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+// offers returns the other forms of an author with the family name first: "Michael Ende" of "Ende, Michael". One comma may
+// also stand between two persons: "Goscinny, Uderzo".
+func offers(text string) []offer {
+	turned, isTurned := author.Turned(text)
+	parted, isParted := author.Parted(text)
+	switch {
+	case !isTurned:
+		return []offer{}
+	case !isParted:
+		return []offer{{"Write “" + turned + "”", turned}}
+	}
+	return []offer{{"One person: " + turned, turned}, {"Two persons: " + parted, parted}}
 }
 
 // Import returns the form to import a file. Its script uses /api/imports.

@@ -44,11 +44,28 @@ func TestWrongFields(t *testing.T) {
 		says("isbn", "This has 2 digits. An ISBN has 10 or 13."), // only the server knows ISBNs
 		says("pages", "Write a whole number, like 304."), says("price", "“1.250” can be read in two ways. Write 1250.00 or 1.25."),
 		says("publishedAt", "“03/04/2001” can be read in two ways. Write 2001-03-04 or 2001-04-03."), says("author", "Required"), says("newGenre", "Required"),
-		describedBy("author", "author-hint author-wrong"), describedBy("pages", "pages-hint pages-wrong"))
+		describedBy("author", "author-hint author-wrong"), describedBy("pages", "pages-hint pages-wrong"),
+		until(`document.querySelector(".problems").textContent === "Not saved. Check these fields: Author, New genre, Its category, Published, Pages, Price, ISBN."`))
 	b.do("too many", write("#pages", "1000001"), click("book-form .main"), says("pages", "Write 1,000,000 or less."))
 	b.do("mended", write("#pages", "12"), write("#author", "Ende, Michael"), run(`document.getElementById("author").dispatchEvent(new Event("change"))`),
-		until(`document.querySelector(".offer").textContent === "Write “Michael Ende”"`), click(".offer"), until(`document.getElementById("author").value === "Michael Ende"`), click("book-form .main"), until(`!document.getElementById("pages-wrong")`),
+		until(`document.querySelector(".offer")?.textContent === "One person: Michael Ende"`), click(".offer"), until(`document.getElementById("author").value === "Michael Ende"`), click("book-form .main"), until(`!document.getElementById("pages-wrong")`),
 		describedBy("author", "author-hint"), describedBy("pages", "pages-hint"))
+}
+
+// TestAuthorOffers writes authors with a comma, and chooses between one person and two.
+func TestAuthorOffers(t *testing.T) {
+	b := open(t, start(t))
+	wrote := func(author, offers string) step {
+		return chromedp.Steps(write("#author", author), run(`document.getElementById("author").dispatchEvent(new Event("change"))`),
+			until(fmt.Sprintf(`[...document.querySelectorAll(".offer")].map((e) => e.textContent).join(" | ") === %q`, offers)),
+			until(fmt.Sprintf(`document.getElementById("author").value === %q`, author)))
+	}
+	b.do("the form", formAt(b, "/books/1/edit"))
+	b.do("three names", wrote("King, Martin Luther, Jr.", "Write “Martin Luther King Jr.”"))
+	b.do("two names", wrote("Goscinny, Uderzo", "One person: Uderzo Goscinny | Two persons: Goscinny; Uderzo"),
+		until(`(([one, two]) => one.bottom <= two.top)([...document.querySelectorAll(".offer")].map((e) => e.getBoundingClientRect()))`))
+	b.do("two persons", click(".offer + .offer"), until(`document.getElementById("author").value === "Goscinny; Uderzo" && document.activeElement.id === "author" && !document.querySelector(".offer")`))
+	b.do("saved", click("book-form .main"), untilAt(`^/books/1$`), until(`document.querySelectorAll("main [href*='author=']").length >= 2`))
 }
 
 // TestFieldWords sends values that the server refuses. The form says in its own words what to write.

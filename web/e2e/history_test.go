@@ -10,10 +10,10 @@ func TestHistory(t *testing.T) {
 	s := start(t)
 	b := open(t, s)
 	token := run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token))
-	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {name: "Another name", pages: 77}}) { book { id } } }`)
+	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {name: "Another name", publisher: "Two  spaces"}}) { book { id } } }`)
 	b.do("the history", b.goTo("/books/1"), click(`[href="/books/1/history"]`), untilAt("^/books/1/history$"),
 		until(`document.querySelectorAll(".history > li").length === 2 && document.querySelector(".differences ins").textContent === "Another name"`),
-		until(`!document.querySelector("[data-actor]").textContent`))
+		until(`[...document.querySelectorAll(".differences ins")].some((e) => e.innerText === "Two  spaces")`), until(`!document.querySelector("[data-actor]").textContent`))
 	b.do("with a token", token, b.goTo("/books/1/history"), until(`document.querySelector("[data-actor]").textContent.startsWith(", by ")`))
 	if found := b.faults(`[]`); found != "" {
 		t.Error(found)

@@ -89,6 +89,16 @@ func TestImportChanges(t *testing.T) {
 		until(`document.querySelector("book-import .history h3").textContent === "Red <i>river</i>"`),
 		until(`[...document.querySelectorAll("book-import .differences div")].map((d) => d.textContent.trim()).join("; ") === "Published2000 1999; PublisherOld Press New Press"`),
 		until(`document.querySelector("book-import .note.warn").textContent.startsWith("1 new book has a name that is stored with another author.")`))
+	books := func(publisher string) string {
+		rows := header
+		for n := range 102 {
+			rows += fmt.Sprintf("Book %d,Ann One,10,2000-01-01,1,G,C,%s\n", n, publisher)
+		}
+		return rows
+	}
+	b.do("more than are shown", drop("c.csv", books("A Press")), press("Import 102 books"), figure("created", "102"), drop("d.csv", books("A  Press")), figure("changed", "102"),
+		until(`[...document.querySelectorAll("section > p")].some((p) => p.textContent === "And 2 more books.")`))
+	b.do("a second space is seen", until(`document.querySelector("book-import .differences del").innerText === "A Press" && document.querySelector("book-import .differences ins").innerText === "A  Press"`))
 }
 
 // openImport opens the import page with a token.
@@ -247,6 +257,9 @@ func TestImportFails(t *testing.T) {
 // nothing, nothing is wider than the window, no table is cut beside empty space, and no word is broken.
 func TestImportLayout(t *testing.T) {
 	b := openImport(t)
+	b.do("how a column is read", drop("books.csv", importHeader+"A,B,,1,1.2.2005,1,G,C\n"), figure("new", "1"),
+		holds(`[...document.querySelectorAll(".reading .table tbody tr")].filter((row) => row.cells[3].textContent).map(({ cells: [name, column, , read] }) =>
+			[textTop(name) - textTop(read), textTop(name) - column.querySelector("select").getBoundingClientRect().top]).map(([off, below]) => Math.abs(off) < 2 && below > 4).join() === "true"`))
 	rows := importHeader
 	for n := range 7 {
 		rows += fmt.Sprintf("The unquestionably long name of a book %d,Ursula K. Le Guin,A description of several words,%d,2005-01-01,1.50,Autobiography,Nonfiction\n", n, n)

@@ -13,8 +13,13 @@ import (
 // box is an expression for the place of the first visible element of a selector.
 const box = `const box = (selector) => [...document.querySelectorAll(selector)].find((e) => e.checkVisibility()).getBoundingClientRect(); `
 
-// holds waits for a condition, which measures by box.
-func holds(condition string) step { return until(`(() => { ` + box + `return ` + condition + `; })()`) }
+// textTop defines a function that measures the top of an element's text.
+const textTop = `const textTop = (e) => { const range = document.createRange(); range.selectNodeContents(e); return range.getBoundingClientRect().top; }; `
+
+// holds waits for a condition, which measures by box and textTop.
+func holds(condition string) step {
+	return until(`(() => { ` + box + textTop + `return ` + condition + `; })()`)
+}
 
 // window sets the size of the window.
 func window(width, height int64) step { return chromedp.EmulateViewport(width, height) }
@@ -76,15 +81,21 @@ func TestListLooks(t *testing.T) {
 	b.do("the menu", window(1440, 1000), b.goTo("/"), scripted, click(".view summary"),
 		until(`[...document.querySelectorAll(".actions .view > ul > li")].map((e) => e.firstElementChild.textContent).join() === "List to print,Labels to print,Copy link,Show the query,Download"`),
 		until(`document.querySelectorAll(".actions .view ul ul a").length >= 4`))
+	b.do("the foot", holds(`textTop(document.querySelector("[data-keys]")) === textTop(document.querySelector(".foot nav a"))`))
 	b.do("the colours of tools", screen("dark", 1440), b.goTo("/api/docs"), until(`getComputedStyle(document.documentElement).colorScheme === "light dark"`))
 }
 
 // TestNarrowLooks looks at pages on a phone: a book begins with its name, and nothing of the list to print is cut.
 func TestNarrowLooks(t *testing.T) {
-	b := open(t, start(t))
+	s := start(t)
+	b := open(t, s)
 	b.do("a book", window(360, 740), b.goTo("/books/1"), scripted, until(`!document.querySelector(".book > .cover").checkVisibility()`), holds(`box("h1").top < 220`))
+	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {shelfMark: "A 1"}}) { book { id } } }`)
+	s.graphQL(t, `mutation { updateBook(input: {id: 2, patch: {isbn: "9780439023481"}}) { book { id } } }`)
 	b.do("a list to print", b.goTo("/print"), scripted, until(`document.querySelector(".wide").scrollWidth <= document.querySelector(".wide").clientWidth`),
-		until(`[...document.querySelectorAll(".printed td")].every((e) => e.getBoundingClientRect().right <= innerWidth)`))
+		until(`[...document.querySelectorAll(".printed td")].every((e) => e.getBoundingClientRect().right <= innerWidth)`),
+		until(`[...document.querySelectorAll(".printed tbody tr")].every((row) => [...row.cells].map((e) => getComputedStyle(e, "::before").content.replace("none", "") + e.textContent + getComputedStyle(e, "::after").content.replace("none", "")).join("") ===
+			[...row.cells].map((e) => e.textContent).filter(Boolean).join('" · "'))`))
 	for _, path := range []string{"/print", "/labels"} {
 		b.do(path, b.goTo(path), scripted)
 		if found := b.faults(`[]`); found != "" {

@@ -2,10 +2,10 @@
 import { request, GraphQLError, ask, holder } from './token.js';
 import { TextButton, plural } from './buttons.js';
 import { deleted } from './undo.js';
-import { visit, announce } from './visit.js';
+import { visit, announce, toMessage } from './visit.js';
 
 // openDialog shows a dialog with a form. Without a token it asks for one first. send gets the fields of the form; it returns
-// true to close the dialog, or throws an error that the dialog shows.
+// true to close the dialog and to go to the message that it has announced, or throws an error that the dialog shows.
 export async function openDialog(html, fill, send) {
   if (!holder().known && !await ask()) return;
   const dialog = document.createElement('dialog');
@@ -24,7 +24,9 @@ export async function openDialog(html, fill, send) {
     isSending = true;
     problem.hidden = true;
     try {
-      if (await send(new FormData(event.target))) dialog.close();
+      if (!await send(new FormData(event.target))) return;
+      dialog.close();
+      toMessage(); // the button that opened the dialog may be gone
     } catch (error) {
       problem.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Try again in a moment.';
       problem.hidden = false;

@@ -164,23 +164,25 @@ class BookForm extends HTMLElement {
     return [...missing, ...Object.entries(problems).map(([field, message]) => ({ field, message }))];
   }
 
-  // offer offers the author with the given names first, if the family name stands first.
+  // offer offers other forms of the author, if a comma can be read in two ways.
   async offer() {
     const input = this.form.elements.author, place = input.closest('.field');
-    const { offers } = input.value.includes(',') ? await this.meant(['author']) : {};
-    place.querySelector('.offer')?.remove();
-    if (!offers?.author) return;
-    const use = document.createElement('button');
-    use.type = 'button';
-    use.className = 'text-button offer';
-    use.textContent = `Write “${offers.author}”`;
-    use.onclick = () => {
-      input.value = offers.author;
-      use.remove();
-      input.focus();
-      this.changed();
-    };
-    place.append(use);
+    const { offers } = input.value.includes(',') ? await this.meant(['author']) : { offers: [] };
+    const clear = () => place.querySelectorAll('.offer').forEach((button) => button.remove());
+    clear();
+    place.append(...offers.map(({ label, value }) => {
+      const use = document.createElement('button');
+      use.type = 'button';
+      use.className = 'text-button offer';
+      use.textContent = label;
+      use.onclick = () => {
+        input.value = value;
+        clear();
+        input.focus();
+        this.changed();
+      };
+      return use;
+    }));
   }
 
   // meet names the other books that have the ISBN.
@@ -315,13 +317,13 @@ class BookForm extends HTMLElement {
     return data;
   }
 
-  // refuse shows a message at each field and a list of links to these fields.
+  // refuse shows a message at each field and a list of links to these fields, in the order of the form.
   refuse(problems) {
-    const links = [];
+    const others = []; // messages without a field
     for (const { field, message } of problems) {
       const name = field.split('.').at(-1).replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
       const input = this.form.elements[name] ?? (field.includes('category') ? this.form.elements.newCategory : this.form.elements.newGenre);
-      if (!input) { links.push(document.createTextNode(inWords(message))); continue; }
+      if (!input) { others.push(inWords(message)); continue; }
       const place = input.closest('.field');
       if (place.classList.contains('wrong')) continue;
       const text = document.createElement('p');
@@ -332,17 +334,19 @@ class BookForm extends HTMLElement {
       place.append(text);
       input.setAttribute('aria-invalid', 'true');
       input.setAttribute('aria-describedby', [place.querySelector('.hint')?.id, text.id].join(' ').trim());
+    }
+    const links = [...this.form.querySelectorAll('[aria-invalid]')].map((input) => {
       const link = document.createElement('a');
       link.href = `#${input.id}`;
       link.textContent = this.label(input.name);
       link.addEventListener('click', (event) => { event.preventDefault(); input.focus(); });
-      links.push(link);
-    }
+      return link;
+    });
     const box = this.note('', 'bad');
     const strong = document.createElement('strong');
     strong.textContent = 'Not saved. ';
-    box.append(strong, links.length === 1 ? 'Check this field: ' : 'Check these fields: ');
-    links.forEach((link, i) => box.append(i ? ', ' : '', link));
+    box.append(strong, links.length + others.length === 1 ? 'Check this field: ' : 'Check these fields: ');
+    [...links, ...others].forEach((part, i) => box.append(i ? ', ' : '', part));
     box.append('.');
     box.tabIndex = -1;
     box.focus();

@@ -299,7 +299,7 @@ class BookImport extends HTMLElement {
       element('dl', { className: 'differences' }, ...fields.map((field) => element('div', {}, element('dt', {}, this.words[field.field]),
         element('dd', { dir: 'auto' }, ...field.old ? [element('del', {}, value(field.old)), ' '] : [], field.new ? element('ins', {}, value(field.new)) : element('span', { className: 'soft' }, 'none')))))));
     const more = counts.updated - changes.length;
-    return element('section', {}, element('h2', {}, 'Changed books'), element('ol', { className: 'history' }, ...items), ...more > 0 ? [element('p', { className: 'soft' }, `And ${count(more, 'more row')}.`)] : []);
+    return element('section', {}, element('h2', {}, 'Changed books'), element('ol', { className: 'history' }, ...items), ...more > 0 ? [element('p', { className: 'soft' }, `And ${count(more, 'more book')}.`)] : []);
   }
 
   // save downloads a file that needs the token.

@@ -181,6 +181,12 @@ export function announce(text, news = false, { label, act, bad = false, seconds 
   setTimeout(end, seconds * 1000);
 }
 
+// toMessage moves the focus to the button of the announced message, or to the message.
+export function toMessage() {
+  const live = document.getElementById('live');
+  (live.querySelector('button') ?? live).focus();
+}
+
 addEventListener('popstate', ({ state }) => {
   if (!state) return history.replaceState({ key }, ''); // a new fragment of the page
   if (state.key === key) return fetching.abort(); // another fragment, or the next page is not shown yet

@@ -71,6 +71,17 @@ func Turned(text string) (name string, ok bool) {
 	return p.String(), isFirst
 }
 
+// Parted returns the texts around the only comma of a text as the names of two persons: "Goscinny; Uderzo" of
+// "Goscinny, Uderzo".
+func Parted(text string) (names string, ok bool) {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(commas, r) })
+	if len(parts) != 2 {
+		return "", false
+	}
+	names = strings.TrimSpace(parts[0]) + "; " + strings.TrimSpace(parts[1])
+	return names, len(Parse(names)) == 2
+}
+
 // Join returns the names as one text, which Parse reads as the same names: "Ann One, Bob Two". The separator is a
 // semicolon where a comma would be read in another way: "Plato; Aristotle".
 func Join(persons []Person) string {
