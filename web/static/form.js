@@ -146,7 +146,7 @@ class BookForm extends HTMLElement {
 
   // meant returns what the server makes of the values of fields: values in the catalogue's notation, problems and offers.
   async meant(names) {
-    const values = names.map((name) => [name, this.form.elements[name].value.trim()]).filter(([name, text]) => text && name !== 'description'); // it may be too long for an address
+    const values = names.map((name) => [name, this.form.elements[name].value.trim()]).filter(([name, text]) => text && !['description', 'genreId'].includes(name)); // one may be too long for an address, the other is chosen
     const response = await fetch(`/books/values?${new URLSearchParams(values)}`);
     if (!response.ok) throw new Error();
     return response.json();
