@@ -16,7 +16,8 @@ test("csv-parse", async () => {
     assert.ok(expected.length > 100);
     assert.deepEqual(parse(await (await books("", "text/csv")).text(), { columns: true }), expected);
     const page = await books("&format=spreadsheet&per_page=2", "*/*");
-    assert.deepEqual(parse(Buffer.from(await page.arrayBuffer()), { columns: true, bom: true }), expected.slice(0, 2));
+    const columns = Object.keys(expected[0]); // whose order is that of the labels
+    assert.deepEqual(parse(Buffer.from(await page.arrayBuffer()), { columns: () => columns, bom: true }), expected.slice(0, 2));
   } finally {
     await server.close();
   }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -13,8 +14,7 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
-
-	"library-catalogue/graph/model/collate"
+	"golang.org/x/text/unicode/norm"
 )
 
 // charset is an encoding of files.
@@ -252,7 +252,11 @@ func isWord(word string, foreign, usual int) bool {
 func canBeSpoken(word string) bool {
 	letters := []rune(strings.ToLower(word))
 	isVowel := func(i int) bool {
-		return i >= 0 && i < len(letters) && strings.ContainsAny(collate.Fold(string(letters[i])), "aeiouyı")
+		if i < 0 || i >= len(letters) {
+			return false
+		}
+		letter, _ := utf8.DecodeRuneInString(norm.NFD.String(string(letters[i])))
+		return strings.ContainsRune("aeiouyıøæœ", letter)
 	}
 	for i, r := range letters[:len(letters)-1] {
 		isBetween := i > 0 && r >= 0x80 && !isVowel(i) && !isVowel(i+1) && !isVowel(i-1)

@@ -193,9 +193,9 @@ func FuzzDetection(f *testing.F) {
 	})
 }
 
-// TestLongNames reads an object with a long name around many names, which must not be repeated before each of them.
+// TestLongNames reads an object with a long name around many names, which must not be repeated before each of them. It runs
+// alone, because it counts what the process allocates.
 func TestLongNames(t *testing.T) {
-	t.Parallel()
 	const most = 64 << 20
 	long := `"` + strings.Repeat("k", 20_000) + `":`
 	var inner strings.Builder

@@ -101,13 +101,15 @@ var nameParts = strings.Fields(`honorificprefix given givenname givennames first
 	middle middlename middlenames additionalname droppingparticle nondroppingparticle particle prefix nameprefix von prelast
 	family familyname lastname surname last suffix namesuffix honorificsuffix lineage jr`)
 
+var withoutSigns = strings.NewReplacer("-", "", "_", "", " ", "")
+
 // personText returns the name of a person whose parts are the texts of an object, or "". A prefix with a point is a title
 // and no particle: Dr. Ann One.
 func personText(object map[string]json.RawMessage) string {
 	parts := make([]string, len(nameParts))
 	title, names := "", 0
 	for key, raw := range object {
-		i := slices.Index(nameParts, strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(key)))
+		i := slices.Index(nameParts, withoutSigns.Replace(strings.ToLower(key)))
 		if i < 0 || raw[0] != '"' {
 			continue
 		}
