@@ -101,7 +101,7 @@ e2e: web build
 	CGO_ENABLED=0 go build -trimpath $(vcs) -overlay web/e2e/fresh.json -o bin/catalogue-fresh ./cmd/catalogue
 	@command -v chromium >/dev/null || { echo 'Installing Chromium for the browser tests.'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 	npm --prefix web/e2e ci --no-audit --no-fund --loglevel=error
-	cd web/e2e && CATALOGUE=$(CURDIR)/bin/catalogue CATALOGUE_FRESH=$(CURDIR)/bin/catalogue-fresh go test -count=1 ./...
+	cd web/e2e && CATALOGUE=$(CURDIR)/bin/catalogue CATALOGUE_FRESH=$(CURDIR)/bin/catalogue-fresh go test -count=1 -timeout 15m ./...
 
 ## make web            GraphiQL's files for /playground, included by the next build; compares their hashes; needs Node and npm
 .PHONY: web
