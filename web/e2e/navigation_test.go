@@ -147,7 +147,7 @@ func TestLinksThatAreNoPages(t *testing.T) {
 			return chromedp.Void{}, err
 		}
 	}
-	b.do("CSV", b.goTo("/?q=love"), scripted, run(`document.querySelector("main a[href^='/api/books']").click()`), saved(".csv"),
+	b.do("CSV", b.goTo("/?q=love"), scripted, run(`document.querySelector("main a[href*='format=spreadsheet']").click()`), saved(".csv"),
 		untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love")`))
 	b.do("openapi.yaml", b.goTo("/developers"), scripted, click(`a[href="/openapi.yaml"]`), saved(".yaml"))
 	b.do("the reference", click(`.foot [href="/api/docs"]`), untilAt("^/api/docs$"), until(`document.querySelector(".opblock")`))
