@@ -73,6 +73,9 @@ func (p *importPreview) change(result *model.ImportResult, index int, before, af
 
 // nameGenres adds the changed genres, by their names, to the changes of a part.
 func (p *importPreview) nameGenres(ctx context.Context, store *db.Store, result *model.ImportResult) error {
+	if len(p.moved) == 0 {
+		return nil
+	}
 	names := map[model.ID]string{}
 	for _, g := range p.genres {
 		names[g.ID] = g.Name
