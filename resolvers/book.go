@@ -12,8 +12,8 @@ import (
 )
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
-	if obj.Moment != nil {
-		return requireRow(loader.From(ctx).PastGenres.Load(ctx, db.Past{Moment: *obj.Moment, ID: obj.GenreID}))
+	if obj.AsOf != nil {
+		return requireRow(loader.From(ctx).PastGenres.Load(ctx, db.Past{Position: *obj.AsOf, ID: obj.GenreID}))
 	}
 	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.Category, error) {
-	if obj.Moment != nil {
-		return requireRow(loader.From(ctx).PastCategories.Load(ctx, db.Past{Moment: *obj.Moment, ID: obj.CategoryID}))
+	if obj.AsOf != nil {
+		return requireRow(loader.From(ctx).PastCategories.Load(ctx, db.Past{Position: *obj.AsOf, ID: obj.CategoryID}))
 	}
 	return loadParent(ctx, "category", obj.CategoryID, loader.From(ctx).Categories.Load)
 }
