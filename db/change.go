@@ -72,7 +72,7 @@ func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64,
 // Position returns the newest position that the Snapshot sees.
 func (s *Snapshot) Position(ctx context.Context) (string, error) {
 	var p model.Position
-	err := s.read(ctx, readStmt{text: versioned(s.store.log.NewestSQL())}, func() scanRow {
+	err := s.read(ctx, readStmt{text: versioned(s.store.log.SQL.Newest)}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error {
 			return rows.Scan(append(revisionTargets(at), &p.Tick)...)
 		}
@@ -160,15 +160,15 @@ func (s logSnapshot) Select(ctx context.Context, into any, text string, args ...
 func (s logSnapshot) SetRows(ctx context.Context, typ model.CatalogueType, logged map[model.ID]*model.Change) error {
 	switch typ {
 	case model.TypeGenre:
-		return setRows(ctx, &reader[model.Genre]{s.Snapshot, &genres}, logged, func(c *model.Change, g *model.Genre) { c.Genre = g })
+		return setRows(ctx, &reader[model.Genre]{s.Snapshot, &genres}, logged)
 	case model.TypeCategory:
-		return setRows(ctx, &reader[model.Category]{s.Snapshot, &categories}, logged, func(c *model.Change, k *model.Category) { c.Category = k })
+		return setRows(ctx, &reader[model.Category]{s.Snapshot, &categories}, logged)
 	}
-	return setRows(ctx, &reader[model.Book]{s.Snapshot, &books}, logged, func(c *model.Change, b *model.Book) { c.Book = b })
+	return setRows(ctx, &reader[model.Book]{s.Snapshot, &books}, logged)
 }
 
 // setRows sets the rows of logged by their ids to the current rows.
-func setRows[T any](ctx context.Context, r *reader[T], logged map[model.ID]*model.Change, set func(*model.Change, *T)) error {
+func setRows[T any](ctx context.Context, r *reader[T], logged map[model.ID]*model.Change) error {
 	if len(logged) == 0 {
 		return nil
 	}
@@ -178,7 +178,7 @@ func setRows[T any](ctx context.Context, r *reader[T], logged map[model.ID]*mode
 		return err
 	}
 	for _, row := range rows {
-		set(logged[r.id(row)], row)
+		logged[r.id(row)].SetRow(row)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
@@ -29,6 +30,15 @@ func TestFeedStats(t *testing.T) {
 		}
 		if isSQLite(url) {
 			return // it reads nothing without subscribers
+		}
+		program := other(t, url)
+		exec(t, program, `DO $$ BEGIN FOR i IN 1..500 LOOP UPDATE revision SET n = n + 1; END LOOP; END $$`)
+		check(t, s.MeasureChanges(t.Context()))
+		wantChecks(t, s, map[string]string{"revision": "warn: The table revision takes"})
+		exec(t, program, `VACUUM FULL revision`)
+		check(t, s.MeasureChanges(t.Context()))
+		if all := s.Checks(t.Context()); slices.ContainsFunc(all, func(c model.Check) bool { return c.Name == "revision" }) {
+			t.Errorf("after VACUUM FULL: %+v", all)
 		}
 		exec(t, other(t, url), `ALTER TABLE ticks RENAME TO theirs`)
 		for s.FeedStats().Lag == 0 {

@@ -123,7 +123,7 @@ const (
 	lastTime  model.Timestamp = 253_402_300_799_999_999 // 9999-12-31T23:59:59.999999Z
 )
 
-// PositionAt returns the position after the last batch at or before a time. It is the same for every later call with
+// PositionAt returns the position after the last tick at or before a time. It is the same for every later call with
 // that time. Errors: BadUserInput for the future, PositionGone before the beginning of the log.
 func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.Position, err error) {
 	at = min(max(at, firstTime), lastTime)
@@ -168,11 +168,11 @@ func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.
 func (s *Snapshot) History(ctx context.Context, ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
 	switch args.Type {
 	case model.TypeGenre:
-		return history(ctx, &reader[model.Genre]{s, &genres}, ids, args, func(c *model.Change, g *model.Genre) { c.Genre = g })
+		return history(ctx, &reader[model.Genre]{s, &genres}, ids, args)
 	case model.TypeCategory:
-		return history(ctx, &reader[model.Category]{s, &categories}, ids, args, func(c *model.Change, k *model.Category) { c.Category = k })
+		return history(ctx, &reader[model.Category]{s, &categories}, ids, args)
 	}
-	return history(ctx, &reader[model.Book]{s, &books}, ids, args, func(c *model.Change, b *model.Book) { c.Book = b })
+	return history(ctx, &reader[model.Book]{s, &books}, ids, args)
 }
 
 // seqOf returns the seq of the change with a position. Errors: BadUserInput, PositionGone.
@@ -182,7 +182,7 @@ func (s *Snapshot) seqOf(ctx context.Context, text string) (seq int64, err error
 		return 0, err
 	}
 	known := false
-	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + s.store.log.KeptSQL()), args: []any{p.Tick}}, func() scanRow {
+	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + s.store.log.SQL.Kept), args: []any{p.Tick}}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error {
 			return rows.Scan(append(revisionTargets(at), &known)...)
 		}
@@ -206,7 +206,7 @@ type pastChange struct {
 }
 
 // change returns the change for clients. after is the row after it, or nil.
-func change[T any](c *pastChange, typ model.CatalogueType, after *T, set func(*model.Change, *T)) *model.Change {
+func change[T any](c *pastChange, typ model.CatalogueType, after *T) *model.Change {
 	change := &model.Change{
 		Position: c.at.String(), Type: typ, RowID: c.id, Operation: changes.Operation(c.operation),
 		Version: c.version, At: model.Timestamp(c.time), Actor: c.actor,
@@ -218,13 +218,13 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T, set func(*m
 		if after != nil {
 			row := new(*after)
 			any(row).(pastRow).SetAsOf(new(c.at))
-			set(change, row)
+			change.SetRow(row)
 		}
 	}
 	return change
 }
 
-func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *model.HistoryArgs, set func(*model.Change, *T)) (map[model.ID]*model.ChangePage, error) {
+func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
 	log := r.s.store.log
 	end := int64(math.MaxInt64) // seq after the page
 	if args.After != nil {
@@ -243,7 +243,7 @@ func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *mod
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var c pastChange
 			err := rows.Scan(append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old, &c.at.Tick, &c.time)...)
-			c.at = log.Position(c.at.Tick, c.seq)
+			c.at = log.PositionOf(c.at.Tick, c.seq)
 			found[c.id], untimed = append(found[c.id], c), untimed || c.at.Tick == 0
 			return err
 		}
@@ -278,10 +278,10 @@ func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *mod
 					page.HasMore = true
 					break
 				}
-				logged := change(&c, args.Type, row, set)
+				logged := change(&c, args.Type, row)
 				if logged.Operation == model.ChangeDelete && past != nil {
 					deleted := &model.Change{}
-					set(deleted, past)
+					deleted.SetRow(past)
 					logged.Deleted = deleted.Name()
 				}
 				page.Nodes, page.Position = append(page.Nodes, logged), c.at.String()

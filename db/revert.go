@@ -109,7 +109,7 @@ func (w *writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int
 		Kept      bool
 		Operation string
 	}
-	err = w.store.getRow(ctx, &found, `SELECT `+w.store.log.KeptSQL()+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
+	err = w.store.getRow(ctx, &found, `SELECT `+w.store.log.SQL.Kept+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
 	switch {
 	case err != nil:
 		return 0, err

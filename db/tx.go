@@ -94,7 +94,7 @@ func (s *Store) transact(ctx context.Context, pool *stmt.Pool, opts *sql.TxOptio
 
 // giveTimes gives the changes of a transaction their time, unless ticks do.
 func (s *Store) giveTimes(ctx context.Context, t *tx) error {
-	text := s.log.CommitSQL()
+	text := s.log.SQL.Commit
 	if text == "" {
 		return nil
 	}

@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"db":            {"db/account", "graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "db/stmt", "task"},
 
 	"db/archive":            {"graph/model", "db"},
-	"db/doctor":             {"db", "db/dialect", "db/schema"},
+	"db/doctor":             {"db", "db/changes", "db/dialect", "db/schema"},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 

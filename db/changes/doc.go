@@ -1,39 +1,42 @@
-// Package changes is the room of time: it holds each notion of "when" of the store, and the log of changes.
+// Package changes is the room of time: the log of changes, and each notion of "when" of the store.
 //
-//	a commit has                     a tick gives             a reader holds            a client sees
-//	────────────                     ────────────             ──────────────            ─────────────
-//	n of a slot ──┐ sum ───────────────────────────────────▶ revision of a Snapshot ──▶ ETag
+//	a commit has               a tick gives          a reader holds             a client sees
+//	────────────               ────────────          ──────────────             ─────────────
+//	n of a slot ──┬─ sum ─────────────────────────▶ revision of a Snapshot ──▶ ETag
 //	n of a slot ──┤
-//	n of a slot ──┴ all ───────────────────────────────────▶ vector of a replica
+//	n of a slot ──┴─ all ─────────────────────────▶ vector of a replica
 //
-//	its changes ──▶ log ──▶ batch: order, one time ──┬─────▶ position ────────────────▶ position, asOf
-//	                                                 └─────▶ mark of kept counts
+//	its changes ──── log ──▶ order, one time ──┬──▶ position ────────────────▶ position, asOf
+//	                                           └──▶ mark of kept counts
 //
 // # Which state is this?
 //
 // The table revision has rows, its slots. A transaction that changes the catalogue adds a random step to one of them
 // and holds it locked until its commit, so concurrent writers use different slots.
 //
-//   - Revision: the sum of the slots. Equal revisions are one state of the catalogue; that is all that they tell. A
-//     response with an ETag, a cached one and a Snapshot are of one revision. Steps are random, so a state that a
-//     failover or a restored backup lost has the revision of no later one.
-//   - Reference revision: the sum of the steps that genres and categories made. Cached genres live as long as it stays.
-//   - Vector: the numbers of all slots. A state whose vector covers another one has all its commits, which the sum
-//     cannot tell: two commits in other slots may have the same sum. Package replica compares vectors.
+//   - Revision: the sum of the slots. Two reads with one revision saw one state; a revision says nothing about order.
+//     A Snapshot, a cached response and an ETag are of one revision. Steps are random, so no later state has the
+//     revision of one that a failover or a restored backup lost.
+//   - Reference revision: the sum of the steps that genres and categories made. Cached genres are valid at one.
+//   - Vector: the numbers of all slots. A state has all commits of another one if none of its numbers is less, which
+//     the sums cannot tell. Package replica compares vectors.
 //
 // # In which order, and when?
 //
-// Triggers log each change in the transaction of its writer. Its seq is the order of writing, which is not that of
-// commits: on PostgreSQL a lower seq may commit later.
+// Triggers log each change in the transaction of its writer, with a number, its seq. That is the order of writing and
+// not of commits: on PostgreSQL a lower seq may commit later.
 //
-//   - Tick: a row of the table ticks, with the snapshot of the transaction that made it. Its batch has the changes that
-//     it sees and the tick before it does not. A batch is never extended, so it has a place in the order and one time.
-//     SQLite has one writer at a time, so each change is a batch, its seq is the tick, and the commit gives the time.
-//   - Position: a place in the log, after a change of a batch or after the whole batch. The feed, pages, webhooks and
-//     the history hold positions. A position whose changes are not kept is refused, never guessed.
-//   - asOf: a time. It means the position after the last batch that is not later. Settle first waits for commits that
-//     may still get an earlier time, so the answer stays the same.
-//   - Mark: a position with what its tick did not see. Counts kept at a mark are brought forward by the changes since.
+//   - Tick: a row of the table ticks, with the PostgreSQL snapshot of the transaction that made it. Its changes are
+//     those which it sees and the tick before does not. They stay the same for ever, and have one time. On SQLite, which
+//     has one writer at a time, each change is a tick of its own, and its transaction gives it the time.
+//   - Position: a place in the log, after one change of a tick or after all. The feed, webhooks and the history hold
+//     positions. One whose changes are not kept is refused.
+//   - asOf: a time from a client. It stands for the position after the last tick that is not later, and rows of the past
+//     carry that position. Settle first waits for commits that may still get an earlier time, so that the answer to one
+//     asOf is always the same.
+//   - Mark: a position with the transactions that its tick did not see. Counts are kept at a mark, and brought forward
+//     by the changes after it.
 //
-// Tick gives all committed changes a place. Settle also makes times final. Nothing else in the module has to know how.
+// Tick gives all committed changes a place in the log. Settle also makes their times final. A client that reads at an
+// ETag of revision 7 and follows from a position of the same Snapshot misses no change.
 package changes

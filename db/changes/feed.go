@@ -147,7 +147,7 @@ func (f *Feed) followed() bool {
 func (f *Feed) once(ctx context.Context, look bool) (lacks bool, err error) {
 	if look {
 		newest := model.Position{}
-		if newest, lacks, err = f.log.engine.look(ctx); err != nil || f.has(newest) {
+		if newest, lacks, err = f.log.look(ctx); err != nil || f.has(newest) {
 			return lacks, err
 		}
 	}

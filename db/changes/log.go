@@ -41,18 +41,18 @@ type Snapshot interface {
 type Log struct {
 	Dialect *dialect.Dialect
 	DB      DB
+	SQL     *Statements
+	engine
 
-	engine       engine
-	sql          *statements
 	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
 }
 
 // NewLog returns the log of a database.
 func NewLog(d *dialect.Dialect, db DB) *Log {
 	l := &Log{Dialect: d, DB: db}
-	l.engine, l.sql = &serial{Log: l}, &serialSQL
+	l.engine, l.SQL = &serial{Log: l}, &serialSQL
 	if d == dialect.Postgres {
-		l.engine, l.sql = ticked{l}, &tickedSQL
+		l.engine, l.SQL = ticked{l}, &tickedSQL
 	}
 	return l
 }
@@ -61,7 +61,7 @@ func NewLog(d *dialect.Dialect, db DB) *Log {
 // a time from before the call. It does nothing on a database that refuses writes. It returns after maxTickWait, because
 // a page of the log ends before changes without a time.
 func (l *Log) Tick(ctx context.Context) error {
-	err := l.ifWritable(l.engine.tick(ctx))
+	err := l.ifWritable(l.tick(ctx))
 	if errors.Is(err, errTickWaits) {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (l *Log) Tick(ctx context.Context) error {
 
 // Settle is Tick for a question about a time: it also waits for transactions that have taken their time and are not
 // committed. Waits reports whether its error is that of a wait that took too long.
-func (l *Log) Settle(ctx context.Context) error { return l.ifWritable(l.engine.settle(ctx)) }
+func (l *Log) Settle(ctx context.Context) error { return l.ifWritable(l.settle(ctx)) }
 
 // Waits reports whether an error is that of a tick that waited too long for a writer.
 func Waits(err error) bool { return errors.Is(err, errTickWaits) }
@@ -86,15 +86,12 @@ func (l *Log) ifWritable(err error) error {
 // RefusesTicks reports whether the database refused the last tick, because it is read-only.
 func (l *Log) RefusesTicks() bool { return l.refusesTicks.Load() }
 
-// OpenSince returns the earliest time that a commit may still get after a read that begins now, for AtSQL.
-func (l *Log) OpenSince() model.Timestamp { return l.engine.openSince() }
-
 // TimeNow returns the current time.
 func TimeNow() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
 
 // Newest returns the position after all changes that are logged now.
 func (l *Log) Newest(ctx context.Context) (p model.Position, err error) {
-	err = l.DB.Get(ctx, &p.Tick, l.sql.newest)
+	err = l.DB.Get(ctx, &p.Tick, l.SQL.Newest)
 	return p, err
 }
 
@@ -132,7 +129,7 @@ func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.Change
 func (l *Log) read(ctx context.Context, f Filter, after *model.Position, rows int) (page *Page, begin model.Position, err error) {
 	keepsPlans := f.where == nil // else the index depends on the operands
 	err = l.DB.Read(ctx, keepsPlans, func(ctx context.Context, s Snapshot) error {
-		window, err := l.engine.window(ctx, s, after)
+		window, err := l.window(ctx, s, after)
 		if err != nil {
 			return err
 		}
@@ -141,12 +138,12 @@ func (l *Log) read(ctx context.Context, f Filter, after *model.Position, rows in
 			return nil
 		}
 		b := query.New(l.Dialect)
-		all, err := l.find(ctx, s, b, l.engine.windowSQL(b, window, rows+1), f)
+		all, err := l.find(ctx, s, b, l.windowSQL(b, window, rows+1), f)
 		if err != nil {
 			return err
 		}
 		if len(all) > rows {
-			all, page.more, page.end = all[:rows], true, all[rows-1].position(l.engine)
+			all, page.more, page.end = all[:rows], true, l.PositionOf(all[rows-1].Tick, all[rows-1].Seq)
 		}
 		page.changes, err = l.resolve(ctx, s, all)
 		return err
@@ -162,9 +159,6 @@ type brief struct {
 	Actor           string
 	At              model.Timestamp
 }
-
-// position returns the position after a change.
-func (c brief) position(e engine) model.Position { return e.position(c.Tick, c.Seq) }
 
 // found is a change as read from the log.
 type found struct {
@@ -195,13 +189,12 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 		if !c.Matches {
 			continue
 		}
-		at, typ := c.position(l.engine), typesByCode[c.Type]
+		at, typ := l.PositionOf(c.Tick, c.Seq), typesByCode[c.Type]
 		change := &model.Change{
 			Position: at.String(), Type: typ, RowID: c.RowID,
 			Operation: operationsByCode[c.Operation], Version: c.Version, At: c.At, Actor: c.Actor, Deleted: c.Name,
 		}
 		page = append(page, logged{at, c.Seq, change})
-		var err error
 		switch {
 		case c.Operation == "d", c.Operation == "r":
 		case !c.Superseded:
@@ -209,16 +202,12 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 				last[typ] = map[model.ID]*model.Change{}
 			}
 			last[typ][c.RowID] = change
-		case c.After == nil: // purged, or a new row has the same id after a reset
-		case typ == model.TypeBook:
-			change.Book, err = Decode("books", model.BookFields, c.RowID, c.Version, *c.After)
-		case typ == model.TypeGenre:
-			change.Genre, err = Decode("genres", model.GenreFields, c.RowID, c.Version, *c.After)
-		default:
-			change.Category, err = Decode("categories", model.CategoryFields, c.RowID, c.Version, *c.After)
-		}
-		if err != nil {
-			return nil, err
+		case c.After != nil: // else purged, or a new row has the same id after a reset
+			row, err := types[typ].decode(c.RowID, c.Version, *c.After)
+			if err != nil {
+				return nil, err
+			}
+			change.SetRow(row)
 		}
 	}
 	for typ, changes := range last {

@@ -42,12 +42,19 @@ func (p *Page) nodes(after model.Position, first int) *model.ChangePage {
 type logType struct {
 	name, code string
 	table      *query.Table
+	decode     func(id model.ID, version int64, object string) (any, error)
 }
 
 var types = map[model.CatalogueType]logType{
-	model.TypeBook:     {"Book", "b", query.Books},
-	model.TypeGenre:    {"Genre", "g", query.Genres},
-	model.TypeCategory: {"Category", "c", query.Categories},
+	model.TypeBook:     {"Book", "b", query.Books, decoder("books", model.BookFields)},
+	model.TypeGenre:    {"Genre", "g", query.Genres, decoder("genres", model.GenreFields)},
+	model.TypeCategory: {"Category", "c", query.Categories, decoder("categories", model.CategoryFields)},
+}
+
+func decoder[T any](table string, fields []model.RowField[T]) func(model.ID, int64, string) (any, error) {
+	return func(id model.ID, version int64, object string) (any, error) {
+		return Decode(table, fields, id, version, object)
+	}
 }
 
 var typesByCode = map[string]model.CatalogueType{"b": model.TypeBook, "g": model.TypeGenre, "c": model.TypeCategory}

@@ -49,7 +49,7 @@ func (l *Log) selectRecent(ctx context.Context, s Snapshot, args *model.RecentAr
 	if before != nil {
 		end = *before
 		var kept []bool
-		if err := s.Select(ctx, &kept, `SELECT `+l.sql.kept, before.Tick); err != nil {
+		if err := s.Select(ctx, &kept, `SELECT `+l.SQL.Kept, before.Tick); err != nil {
 			return nil, err
 		}
 		if len(kept) == 0 || !kept[0] {
@@ -65,7 +65,7 @@ func (l *Log) selectRecent(ctx context.Context, s Snapshot, args *model.RecentAr
 	for windows, looked := 0, 0; more && windows < recentWindows && looked < limit; windows++ {
 		var rows []brief
 		var err error
-		if rows, end, more, err = l.engine.before(ctx, s, end, limit-looked); err != nil {
+		if rows, end, more, err = l.before(ctx, s, end, limit-looked); err != nil {
 			return nil, err
 		}
 		looked += len(rows)
@@ -79,7 +79,7 @@ func (l *Log) selectRecent(ctx context.Context, s Snapshot, args *model.RecentAr
 			}
 			if len(chosen) == args.First {
 				last := chosen[args.First-1]
-				return l.withRows(ctx, s, chosen, last.position(l.engine), true)
+				return l.withRows(ctx, s, chosen, l.PositionOf(last.Tick, last.Seq), true)
 			}
 			chosen = append(chosen, c)
 		}

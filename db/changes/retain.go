@@ -18,7 +18,7 @@ func (l *Log) Forget(ctx context.Context, days int) error {
 	if days == 0 {
 		return nil
 	}
-	for _, text := range l.sql.forget {
+	for _, text := range l.SQL.forget {
 		text = strings.ReplaceAll(text, "{cut}", l.Dialect.HoursAgo(24*days))
 		for deleted := int64(1); deleted > 0; {
 			var err error
@@ -41,10 +41,10 @@ func (l *Log) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.ID
 
 // purgeKept deletes the row that SQLite's triggers keep of the last REPLACE.
 func (l *Log) purgeKept(ctx context.Context) error {
-	if l.sql.purge == "" {
+	if l.SQL.purge == "" {
 		return nil
 	}
-	_, err := l.DB.Exec(ctx, l.sql.purge)
+	_, err := l.DB.Exec(ctx, l.SQL.purge)
 	return err
 }
 
@@ -70,7 +70,7 @@ func (l *Log) PurgeText(ctx context.Context, text, operand string) (rows, actors
 		condition func(b *query.Builder) string
 	}{
 		{&rows, "old", func(b *query.Builder) string {
-			return `EXISTS (SELECT 1 FROM ` + l.sql.members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
+			return `EXISTS (SELECT 1 FROM ` + l.SQL.members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
 		}},
 		{&actors, "actor", func(b *query.Builder) string {
 			return l.SubjectSQL("actor", text, operand, b)

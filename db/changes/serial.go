@@ -24,13 +24,13 @@ type serial struct {
 // lastTimedSQL is the seq of the newest change that has a time, and before all that have none.
 const lastTimedSQL = `(SELECT max(f.start, coalesce(max(c.seq), 0)) FROM feed f LEFT JOIN changes c ON c.seq < coalesce((SELECT min(seq) FROM changes WHERE untimed = 1), 9223372036854775807))`
 
-var serialSQL = statements{
-	newest:  `SELECT ` + lastTimedSQL + ` AS tick`,
-	kept:    `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
+var serialSQL = Statements{
+	Newest:  `SELECT ` + lastTimedSQL + ` AS tick`,
+	Kept:    `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
 	mark:    `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`,
-	history: historyColumns + `CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + newestSQL + `) ORDER BY k.id, c.seq DESC`,
+	history: historyColumns + `CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
 	// The writer holds the lock, so later commits get a later time. The time is not before that of the newest change.
-	commit:  `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1`,
+	Commit:  `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1`,
 	size:    `SELECT coalesce(sum(pgsize), 0) AS log, 0 AS revision FROM dbstat WHERE name IN ('changes', 'changes_row')`,
 	members: `json_each`,
 	purge:   `DELETE FROM replaced`,
@@ -46,8 +46,8 @@ func (e *serial) tick(ctx context.Context) error { return e.giveTimes(ctx, false
 
 func (e *serial) settle(ctx context.Context) error { return e.giveTimes(ctx, true) }
 
-// openSince heeds that a transaction may have taken its time before now; its commit takes less than maxTickWait.
-func (e *serial) openSince() model.Timestamp {
+// OpenSince heeds that a transaction may have taken its time before now; its commit takes less than maxTickWait.
+func (e *serial) OpenSince() model.Timestamp {
 	return max(TimeNow()-model.Timestamp(maxTickWait.Microseconds()), model.Timestamp(e.settled.Load()))
 }
 
@@ -170,14 +170,14 @@ WHERE seq > (SELECT start FROM feed) AND seq <= min(`+lastTimedSQL+`, $1) ORDER 
 	if err != nil || len(rows) == 0 {
 		return nil, end, false, err
 	}
-	return rows, rows[len(rows)-1].position(e), len(rows) == limit, nil
+	return rows, e.PositionOf(rows[len(rows)-1].Tick, 0), len(rows) == limit, nil
 }
 
-func (e *serial) position(tick, _ int64) model.Position { return model.Position{Tick: tick} }
+func (e *serial) PositionOf(tick, _ int64) model.Position { return model.Position{Tick: tick} }
 
-func (e *serial) seq(p model.Position) int64 { return p.Tick }
+func (e *serial) Seq(p model.Position) int64 { return p.Tick }
 
-func (e *serial) nextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any) {
+func (e *serial) NextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any) {
 	ticks := make([]int64, len(at))
 	for i, p := range at {
 		ticks[i] = p.Tick
@@ -188,13 +188,12 @@ LEFT JOIN changes c ON c.seq = (SELECT min(n.seq) FROM changes n WHERE n.row_id 
 		[]any{e.Dialect.Array(ids), e.Dialect.Array(ticks)}
 }
 
-// timeline has now as $2, and as $3 the time since which commits may still get a time.
-func (e *serial) timeline(at, since model.Timestamp) timeline {
+// AtSQL has now as $2, and as $3 the time since which commits may still get a time.
+func (e *serial) AtSQL(at, since model.Timestamp) (search, columns string, args []any) {
 	return timeline{
 		table: "changes", key: "seq", first: "(SELECT start FROM feed)", last: lastTimedSQL, begin: "(SELECT at FROM feed)", now: "$2",
 		open: "($1 >= $3 OR EXISTS (SELECT 1 FROM changes WHERE untimed = 1 AND at <= $1))",
-		args: []any{at.String(), TimeNow().String(), since.String()},
-	}
+	}.search(at.String(), TimeNow().String(), since.String())
 }
 
 func (e *serial) sinceSQL(b *query.Builder, mark Mark) (known, after, current string) {

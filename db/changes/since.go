@@ -20,10 +20,10 @@ type Mark struct {
 // MarkSQL returns the SELECT of the columns of the newest mark. If makes is true, it makes a tick before where
 // ticks give times.
 func (l *Log) MarkSQL(ctx context.Context, makes bool) (text string, err error) {
-	if makes && l.sql.commit == "" {
+	if makes && l.SQL.Commit == "" {
 		err = l.Tick(ctx)
 	}
-	return l.sql.mark, err
+	return l.SQL.mark, err
 }
 
 // maxSince is the maximum number of changes after a mark. With more SinceSQL does not know them.
@@ -38,7 +38,7 @@ const Known = 2
 // is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known or more.
 func (l *Log) SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision string, columns []string) string {
 	book, limit := types[model.TypeBook], b.Arg(maxSince+1)
-	known, after, current := l.engine.sinceSQL(b, mark)
+	known, after, current := l.sinceSQL(b, mark)
 	filter := func() string {
 		if where == nil {
 			return ""

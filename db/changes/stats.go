@@ -14,9 +14,9 @@ const (
 	maxLogSize = 10 << 30         // bytes before a check warns
 )
 
-// MaxRevisionSize is the bytes of PostgreSQL's table revision before a check warns. It takes 24 kB. No version of its rows
-// can be removed while a snapshot from before it is open, and each read of the revision passes all versions.
-const MaxRevisionSize = 512 << 10
+// MaxRevisionSize is the bytes of PostgreSQL's table revision before a check warns. It takes 24 kB, and 56
+// bytes more for each commit while a snapshot from before is open. Each read of the revision passes all of them.
+const MaxRevisionSize = 1 << 20
 
 // Stats returns the state of the feed of changes.
 func (f *Feed) Stats() stats.Feed {
@@ -50,7 +50,7 @@ type sizes struct {
 // Measure measures the log and the table revision for Stats and Checks.
 func (f *Feed) Measure(ctx context.Context) error {
 	var measured sizes
-	err := f.log.DB.Get(ctx, &measured, f.log.sql.size)
+	err := f.log.DB.Get(ctx, &measured, f.log.SQL.size)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {
@@ -74,5 +74,5 @@ func (f *Feed) Checks() []model.Check {
 		return []model.Check{check}
 	}
 	return []model.Check{check, {Name: "revision", Status: model.Warn, Output: fmt.Sprintf(
-		"The table revision takes %d kB, which slows every read. A transaction was open for long: end it, then run catalogue db doctor --fix.", f.sizes.Revision>>10)}}
+		"The table revision takes %d kB, which slows all reads, because a transaction is or was open for long. End it, then run VACUUM FULL revision.", f.sizes.Revision>>10)}}
 }

@@ -21,17 +21,17 @@ const Channel = "catalogue_ticks"
 // windowTicks is the number of ticks that one read of the log examines.
 const windowTicks = 100
 
-var tickedSQL = statements{
-	newest: `SELECT max(id) AS tick FROM ticks`,
-	kept:   `EXISTS (SELECT 1 FROM ticks WHERE id = $1 AND id > (SELECT min(id) FROM ticks))`,
+var tickedSQL = Statements{
+	Newest: `SELECT max(id) AS tick FROM ticks`,
+	Kept:   `EXISTS (SELECT 1 FROM ticks WHERE id = $1 AND id > (SELECT min(id) FROM ticks))`,
 	mark: `SELECT id, CAST(pg_snapshot_xmax(snapshot) AS text), CAST(ARRAY(SELECT pg_snapshot_xip(snapshot)) AS text)
 FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`,
-	history: historyColumns + `coalesce(t.id, 0), ` + dialect.Postgres.Timestamp("coalesce(t.at, now())") + ` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + newestSQL + `) c
+	history: historyColumns + `coalesce(t.id, 0), ` + dialect.Postgres.Timestamp("coalesce(t.at, now())") + ` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows + `) c
 LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid AND pg_visible_in_snapshot(c.xid, t.snapshot)
   ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t ON true ORDER BY k.id, c.seq DESC`,
 	size:    `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks') AS log, pg_relation_size('revision') AS revision`,
 	members: `jsonb_each_text`,
-	// The newest tick before the cut stays, as the beginning of the log. Its batch and those before it go.
+	// The newest tick before the cut stays, as the beginning of the log. Its changes and those before them go.
 	forget: []string{
 		`DELETE FROM ticks WHERE id IN (SELECT id FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t WHERE next < {cut})`,
 		`DELETE FROM changes WHERE (xid, seq) IN (SELECT xid, seq FROM changes
@@ -67,7 +67,7 @@ func (e ticked) tick(ctx context.Context) error {
 // settle is tick, because a tick gives its time to all that it sees.
 func (e ticked) settle(ctx context.Context) error { return e.tick(ctx) }
 
-func (e ticked) openSince() model.Timestamp { return 0 }
+func (e ticked) OpenSince() model.Timestamp { return 0 }
 
 // look makes no tick within tickInterval of the newest one, and none while another process makes one.
 func (e ticked) look(ctx context.Context) (newest model.Position, lacks bool, err error) {
@@ -155,9 +155,9 @@ func (e ticked) window(ctx context.Context, s Snapshot, after *model.Position) (
 	return w, nil
 }
 
-// batchesSQL is the FROM item of the ticks t of a condition, each with the snapshot before it and the transactions that
-// ran then, and of their batches c.
-func batchesSQL(ticks string) string {
+// ofTicksSQL is the FROM item of the ticks t of a condition, each with the snapshot before it and the transactions that
+// ran then, and of its changes c.
+func ofTicksSQL(ticks string) string {
 	return `
 FROM (SELECT id, at, snapshot, before, ARRAY(SELECT pg_snapshot_xip(before)) AS running FROM (SELECT id, at, snapshot, lag(snapshot) OVER (ORDER BY id) AS before FROM ticks WHERE id ` + ticks + `) p) t
 CROSS JOIN LATERAL (SELECT * FROM changes c WHERE (c.xid >= pg_snapshot_xmax(t.before) AND c.xid < pg_snapshot_xmax(t.snapshot) OR c.xid = ANY(t.running))
@@ -166,7 +166,7 @@ CROSS JOIN LATERAL (SELECT * FROM changes c WHERE (c.xid >= pg_snapshot_xmax(t.b
 
 func (e ticked) windowSQL(b *query.Builder, w window, limit int) string {
 	from, to, tick, seq, rows := b.Arg(w.before), b.Arg(w.end.Tick), b.Arg(w.begin.Tick), b.Arg(w.begin.Seq), b.Arg(limit)
-	return `SELECT t.id AS tick, c.seq, c.version, c.row_id, c.type, c.operation, c.actor, t.at, c.old` + batchesSQL("BETWEEN "+from+" AND "+to) +
+	return `SELECT t.id AS tick, c.seq, c.version, c.row_id, c.type, c.operation, c.actor, t.at, c.old` + ofTicksSQL("BETWEEN "+from+" AND "+to) +
 		` AND (t.id > ` + tick + ` OR c.seq > ` + seq + `) ORDER BY c.seq LIMIT ` + rows + `) c
 ORDER BY t.id, c.seq LIMIT ` + rows
 }
@@ -174,7 +174,7 @@ ORDER BY t.id, c.seq LIMIT ` + rows
 // beforeSQL returns the newest changes of the ticks from $1, without it, to $2. Of the tick $3 it takes those before the
 // seq $4.
 var beforeSQL = `SELECT t.id AS tick, c.seq, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, t.at` +
-	batchesSQL("BETWEEN $1 AND $2") + ` AND (t.id < $3 OR c.seq < $4) ORDER BY c.seq DESC LIMIT $5) c
+	ofTicksSQL("BETWEEN $1 AND $2") + ` AND (t.id < $3 OR c.seq < $4) ORDER BY c.seq DESC LIMIT $5) c
 ORDER BY t.id DESC, c.seq DESC LIMIT $5`
 
 func (e ticked) before(ctx context.Context, s Snapshot, end model.Position, limit int) (rows []brief, begin model.Position, more bool, err error) {
@@ -194,17 +194,19 @@ func (e ticked) before(ctx context.Context, s Snapshot, end model.Position, limi
 	case err != nil:
 		return nil, end, false, err
 	case len(rows) == limit:
-		return rows, rows[limit-1].position(e), true, nil
+		return rows, e.PositionOf(rows[limit-1].Tick, rows[limit-1].Seq), true, nil
 	}
 	return rows, model.Position{Tick: oldest}, more, nil
 }
 
-func (e ticked) position(tick, seq int64) model.Position { return model.Position{Tick: tick, Seq: seq} }
+func (e ticked) PositionOf(tick, seq int64) model.Position {
+	return model.Position{Tick: tick, Seq: seq}
+}
 
-func (e ticked) seq(p model.Position) int64 { return p.Seq }
+func (e ticked) Seq(p model.Position) int64 { return p.Seq }
 
-// nextSQL heeds that a change of the tick of a position may have a lower seq than one of an earlier tick.
-func (e ticked) nextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any) {
+// NextSQL heeds that a change of the tick of a position may have a lower seq than one of an earlier tick.
+func (e ticked) NextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any) {
 	ticks, last := make([]int64, len(at)), make([]int64, len(at))
 	for i, p := range at {
 		ticks[i], last[i] = p.Tick, p.Last()
@@ -216,12 +218,11 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS k (id, 
   ORDER BY n.seq LIMIT 1) c ON true`, []any{e.Dialect.Array(ids), e.Dialect.Array(ticks), e.Dialect.Array(last)}
 }
 
-func (e ticked) timeline(at, _ model.Timestamp) timeline {
+func (e ticked) AtSQL(at, _ model.Timestamp) (search, columns string, args []any) {
 	return timeline{
 		table: "ticks", key: "id", first: "(SELECT min(id) FROM ticks)", last: "(SELECT max(id) FROM ticks)", begin: "(SELECT min(at) FROM ticks)", now: "now()",
 		open: `(SELECT revision FROM ticks ORDER BY id DESC LIMIT 1) IS DISTINCT FROM (SELECT sum(n) FROM revision)`,
-		args: []any{at.String()},
-	}
+	}.search(at.String())
 }
 
 func (e ticked) sinceSQL(b *query.Builder, mark Mark) (known, after, current string) {

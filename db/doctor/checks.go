@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/schema"
 )
 
@@ -125,8 +126,19 @@ func (e *exam) wantNone(ctx context.Context, problem, rows, mend string) error {
 	return nil
 }
 
-// checkRevision checks the rows of the revision.
+// checkRevision checks the rows of the revision, and the size of its table. No fix rewrites that, because reads would
+// wait for the end of the examination.
 func (e *exam) checkRevision(ctx context.Context) error {
+	if e.revisionSize != "" {
+		var bytes int64
+		if err := e.GetContext(ctx, &bytes, e.revisionSize); err != nil {
+			return err
+		}
+		if bytes > changes.MaxRevisionSize {
+			e.found(ctx, fmt.Sprintf("The table revision takes %d kB, which slows all reads.", bytes>>10),
+				"end transactions that have been open for long, then run VACUUM FULL revision")
+		}
+	}
 	var right bool
 	if err := e.GetContext(ctx, &right, `SELECT count(*) > 0 AND count(*) = count(CASE WHEN n >= 0 AND reference >= 0 THEN 1 END) FROM revision`); err != nil || right {
 		return err

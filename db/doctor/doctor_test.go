@@ -50,6 +50,7 @@ PRAGMA writable_schema = RESET; REINDEX books_pages; PRAGMA writable_schema = 1;
 	{name: "search", sqlite: `DROP TABLE books_search`, check: "schema", problem: "The table books_search is missing."},
 	{name: "vocabulary", postgres: `DELETE FROM vocabulary WHERE word = 'hobbit'`, check: "search", problem: "The vocabulary for typo correction lacks words of the books: 1."},
 	{name: "revision", postgres: `DELETE FROM revision`, sqlite: `DELETE FROM revision`, check: "revision", problem: "The revision, which"},
+	{name: "size of the revision", postgres: `DO $$ BEGIN FOR i IN 1..500 LOOP UPDATE revision SET n = n + 1; END LOOP; END $$`, check: "revision", problem: "The table revision takes", left: true},
 	{name: "beginning of the log", sqlite: `DELETE FROM feed`, check: "changes", problem: "The log of changes has no beginning"},
 	{name: "trigger of the log", postgres: `DROP TRIGGER books_log_change ON books`, sqlite: `DROP TRIGGER books_log_delete`, check: "schema", problem: "The trigger books_log"},
 	{name: "deletion that is not logged", postgres: `SET session_replication_role = replica; DELETE FROM books WHERE id = 3`, sqlite: `UPDATE changes SET row_id = 77 WHERE type = 'b' AND row_id = 3`, check: "changes", problem: "does not have the newest state of these books: "},

@@ -15,6 +15,7 @@ type engine struct {
 	objects      string   // SELECT of the objects of the current schema, each after its dependencies
 	fileProblems string   // SELECT of defects of pages, indexes and rows
 	revision     string   // format of an INSERT of the revision
+	revisionSize string   // SELECT of the bytes of its table
 	lastID       string   // expression of the last generated id, or NULL
 	passIDs      []string // advance the next id past all ids
 	missingWords string   // SELECT of words that the vocabulary lacks
@@ -23,14 +24,15 @@ type engine struct {
 }
 
 var postgresEngine = engine{
-	Dialect:  dialect.Postgres,
-	lock:     `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`,
-	scratch:  []string{`CREATE SCHEMA catalogue_doctor`, `SELECT set_config('search_path', 'catalogue_doctor, ' || current_setting('search_path'), true)`},
-	objects:  postgresObjectsSQL,
-	revision: `INSERT INTO revision (n, reference) VALUES (%[1]d, %[1]d)`,
-	lastID:   `pg_sequence_last_value(pg_get_serial_sequence('%[1]s', 'id')::regclass)`,
-	passIDs:  []string{`SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s`},
-	unlogged: unloggedSQL(`(SELECT min(at) FROM ticks)`, dialect.Postgres.Now),
+	Dialect:      dialect.Postgres,
+	lock:         `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`,
+	scratch:      []string{`CREATE SCHEMA catalogue_doctor`, `SELECT set_config('search_path', 'catalogue_doctor, ' || current_setting('search_path'), true)`},
+	objects:      postgresObjectsSQL,
+	revision:     `INSERT INTO revision (n, reference) VALUES (%[1]d, %[1]d)`,
+	revisionSize: `SELECT pg_relation_size('revision')`,
+	lastID:       `pg_sequence_last_value(pg_get_serial_sequence('%[1]s', 'id')::regclass)`,
+	passIDs:      []string{`SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s`},
+	unlogged:     unloggedSQL(`(SELECT min(at) FROM ticks)`, dialect.Postgres.Now),
 	missingWords: `SELECT DISTINCT substr(w, 2) FROM %[1]s_search, unnest(tsvector_to_array(words)) AS w ` +
 		`WHERE w ~ '^[nad][^0-9]{2,}$' AND NOT EXISTS (SELECT FROM vocabulary v WHERE v.word = substr(w, 2))`,
 }

@@ -48,6 +48,18 @@ type Change struct {
 	Deleted *string // name of the row of ChangeDelete; nil if the log no longer has it
 }
 
+// SetRow sets the row after the change: a *Book, *Genre or *Category.
+func (c *Change) SetRow(row any) {
+	switch row := row.(type) {
+	case *Book:
+		c.Book = row
+	case *Genre:
+		c.Genre = row
+	case *Category:
+		c.Category = row
+	}
+}
+
 // Name returns the name of the row after the change, or before ChangeDelete; nil if the log no longer has it.
 func (c *Change) Name() *string {
 	switch {

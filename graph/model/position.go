@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Position is a place in the log of changes: after the change Seq in the batch of a tick, or after the whole batch if
-// Seq is 0. Package db/changes explains ticks.
+// Position is a place in the log of changes: after the change Seq of a tick, or after all its changes if Seq is 0.
+// Package db/changes explains ticks.
 type Position struct{ Tick, Seq int64 }
 
 func (p Position) String() string { return fmt.Sprintf("%d.%d", p.Tick, p.Seq) }
@@ -19,7 +19,7 @@ func (p Position) Before(q Position) bool {
 	return cmp.Or(cmp.Compare(p.Tick, q.Tick), cmp.Compare(p.Last(), q.Last())) < 0
 }
 
-// Last returns the greatest seq that a change before the position can have in its batch.
+// Last returns the greatest seq that a change of the tick can have before the position.
 func (p Position) Last() int64 {
 	if p.Seq == 0 {
 		return math.MaxInt64
