@@ -15,8 +15,7 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// Changes returns a page of changes, oldest first. It examines a bounded part of the log, so a page
-// of a rare filter may be empty although HasMore is true. Errors: BadUserInput, PositionGone.
+// Changes returns a page of changes, as changes.Log.Changes does.
 func (s *Store) Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error) {
 	return s.log.Changes(ctx, args)
 }
@@ -53,7 +52,7 @@ func (s *Store) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.
 // PurgeText deletes from the log the old columns of each row that had a text in one of them, and each
 // actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the numbers of changes that lost
 // their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
-// callers whose subject contains the text.
+// callers with the text in their subject.
 func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64, err error) {
 	operand := collate.Fold(text)
 	if operand == "" {
@@ -158,17 +157,10 @@ func (s logSnapshot) Select(ctx context.Context, into any, text string, args ...
 
 // SetRows implements changes.Snapshot.
 func (s logSnapshot) SetRows(ctx context.Context, typ model.CatalogueType, logged map[model.ID]*model.Change) error {
-	switch typ {
-	case model.TypeGenre:
-		return setRows(ctx, &reader[model.Genre]{s.Snapshot, &genres}, logged)
-	case model.TypeCategory:
-		return setRows(ctx, &reader[model.Category]{s.Snapshot, &categories}, logged)
-	}
-	return setRows(ctx, &reader[model.Book]{s.Snapshot, &books}, logged)
+	return s.logged(typ).setRows(ctx, logged)
 }
 
-// setRows sets the rows of logged by their ids to the current rows.
-func setRows[T any](ctx context.Context, r *reader[T], logged map[model.ID]*model.Change) error {
+func (r *reader[T]) setRows(ctx context.Context, logged map[model.ID]*model.Change) error {
 	if len(logged) == 0 {
 		return nil
 	}

@@ -166,13 +166,24 @@ func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.
 // of each of its rows, and the row before it is unknown. Errors: BadUserInput and PositionGone for
 // the position.
 func (s *Snapshot) History(ctx context.Context, ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
-	switch args.Type {
+	return s.logged(args.Type).history(ctx, ids, args)
+}
+
+// loggedReader reads rows of one type for the log of changes.
+type loggedReader interface {
+	history(ctx context.Context, ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error)
+	// setRows sets the rows of changes, by their ids, to the current rows.
+	setRows(ctx context.Context, logged map[model.ID]*model.Change) error
+}
+
+func (s *Snapshot) logged(typ model.CatalogueType) loggedReader {
+	switch typ {
 	case model.TypeGenre:
-		return history(ctx, &reader[model.Genre]{s, &genres}, ids, args)
+		return &reader[model.Genre]{s, &genres}
 	case model.TypeCategory:
-		return history(ctx, &reader[model.Category]{s, &categories}, ids, args)
+		return &reader[model.Category]{s, &categories}
 	}
-	return history(ctx, &reader[model.Book]{s, &books}, ids, args)
+	return &reader[model.Book]{s, &books}
 }
 
 // seqOf returns the seq of the change with a position. Errors: BadUserInput, PositionGone.
@@ -224,7 +235,7 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T) *model.Chan
 	return change
 }
 
-func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
+func (r *reader[T]) history(ctx context.Context, ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
 	log := r.s.store.log
 	end := int64(math.MaxInt64) // seq after the page
 	if args.After != nil {

@@ -29,8 +29,8 @@ func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err 
 // revisionColumns are the revision as the first columns of a SELECT.
 const revisionColumns = `(SELECT CAST(sum(n) AS bigint) FROM revision), (SELECT CAST(sum(reference) AS bigint) FROM revision), `
 
-// versioned returns a SELECT whose rows begin with the revision that it sees. That costs less than
-// a second statement.
+// versioned returns a SELECT with the revision that it sees as the first columns, which costs less than a second
+// statement.
 func versioned(text string) string {
 	return "SELECT " + revisionColumns + strings.TrimPrefix(text, "SELECT ")
 }
@@ -50,8 +50,7 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	return r, fault.Translate(err)
 }
 
-// sharedRead returns a function whose concurrent calls share one call of read, which starts after the
-// last of them.
+// sharedRead returns a function that shares one call of read between concurrent calls. It starts after the last of them.
 func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(context.Context) (A, error) {
 	b := batch.New(batch.Config[struct{}, A]{
 		RunOne: func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
@@ -64,7 +63,7 @@ func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(con
 	return func(ctx context.Context) (A, error) { return b.Do(ctx, struct{}{}) }
 }
 
-// load runs fn in the background, once for all calls with a key meanwhile, and waits for it (single-flight). If ctx ends
+// load runs fn in the background, once for concurrent calls with a key (single-flight), and waits for it. If ctx ends
 // before, fn goes on, so that later calls find what it keeps. own means that it was the fn of this call.
 func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) (own bool, err error) {
 	isOwn := false

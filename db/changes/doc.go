@@ -26,15 +26,15 @@
 // Triggers log each change in the transaction of its writer, with a number, its seq. That is the order of writing and
 // not of commits: on PostgreSQL a lower seq may commit later.
 //
-//   - Tick: a row of the table ticks, with the PostgreSQL snapshot of the transaction that made it. Its changes are
-//     those which it sees and the tick before does not. They stay the same for ever, and have one time. On SQLite, which
+//   - Tick: a row of the table ticks, with the PostgreSQL snapshot of the transaction that made it. Its changes are the
+//     changes that it sees and the tick before does not. They stay the same for ever, and have one time. On SQLite, which
 //     has one writer at a time, each change is a tick of its own, and its transaction gives it the time.
 //   - Position: a place in the log, after one change of a tick or after all. The feed, webhooks and the history hold
-//     positions. One whose changes are not kept is refused.
+//     positions. A position is refused when its changes are not kept.
 //   - asOf: a time from a client. It stands for the position after the last tick that is not later, and rows of the past
 //     carry that position. Settle first waits for commits that may still get an earlier time, so that the answer to one
 //     asOf is always the same.
-//   - Mark: a position with the transactions that its tick did not see. Counts are kept at a mark, and brought forward
+//   - Mark: a position with the transactions that its tick does not see. Counts are kept at a mark, and brought forward
 //     by the changes after it.
 //
 // Tick gives all committed changes a place in the log. Settle also makes their times final. A client that reads at an

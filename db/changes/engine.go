@@ -40,8 +40,8 @@ type engine interface {
 	// then. since is OpenSince before the read.
 	AtSQL(at, since model.Timestamp) (search, columns string, args []any)
 	// NextSQL returns a SELECT of the first change of each row after a position: the number of the row, from 1,
-	// whether the log still has the position, and the change's operation, version and old columns. code is that of
-	// the type.
+	// whether the log still has the position, and the change's operation, version and old columns. code is the type's code in
+	// the log.
 	NextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any)
 }
 
@@ -51,7 +51,7 @@ type Statements struct {
 	Kept    string // condition that the changes of the tick $1 are in the log
 	Commit  string // UPDATE that ends each transaction and gives its changes the time $1; empty where ticks do
 	mark    string // SELECT of the columns of the newest mark
-	history string // SELECT of Log.HistorySQL; {code} is that of the type
+	history string // SELECT of Log.HistorySQL, with {code} for the code of the type
 	size    string // SELECT of the bytes of the log, and of the table revision
 	members string // function that returns the members of a JSON object as rows
 	purge   string // DELETE of rows that triggers keep; empty for none
@@ -61,7 +61,7 @@ type Statements struct {
 	forget []string
 }
 
-// timeline is a table whose times have the order of its keys, so that a binary search needs no index on them.
+// timeline is a table in which times and keys have the same order, so that a binary search needs no index on times.
 type timeline struct {
 	table, key         string
 	first, last, begin string // SELECT of the first key, of the last one, and of the first time

@@ -54,7 +54,7 @@ type feedPage struct {
 // Config configures a Feed.
 type Config struct {
 	Logger     *slog.Logger
-	Life       context.Context                                      // of the Feed
+	Life       context.Context                                      // context of the Feed
 	Background func(func(context.Context)) bool                     // runs a function in a goroutine with Life
 	Listen     func(ctx context.Context, channel string, fn func()) // calls fn for each NOTIFY; nil without ticks
 
@@ -180,7 +180,7 @@ func (f *Feed) has(newest model.Position) bool {
 	return f.at == newest
 }
 
-// distribute queues a page for all subscribers and cuts those whose queue is full.
+// distribute queues a page for all subscribers. It cuts a subscriber with a full queue.
 func (f *Feed) distribute(page *Page) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 type Filter struct {
 	types []model.CatalogueType
 	ids   []model.ID
-	where *model.Condition // of the one type
+	where *model.Condition // nil unless there is one type
 	key   string           // identifies the filter; empty for none
 }
 

@@ -17,7 +17,7 @@ type follower struct {
 	admit  Admit
 	fn     func(context.Context, *model.ChangePage) error
 
-	at   model.Position // of the last page that was sent
+	at   model.Position // end of the last page that was sent
 	sent time.Time      // last call of fn
 }
 

@@ -93,7 +93,10 @@ func TestMatchesAreShared(t *testing.T) {
 			}
 			return nil
 		}})
-		admit := func(context.Context) (func(), error) { permits.Add(1); return func() { permits.Add(-1) }, nil }
+		admit := func(ctx context.Context) (func(), error) {
+			permits.Add(1)
+			return func() { permits.Add(-1) }, ctx.Err()
+		}
 		filter, err := NewFilter(model.ChangeArgs{Types: []model.CatalogueType{model.TypeBook}, IDs: []model.ID{2}})
 		if err != nil {
 			t.Fatal(err)

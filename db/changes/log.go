@@ -69,10 +69,10 @@ func (l *Log) Tick(ctx context.Context) error {
 }
 
 // Settle is Tick for a question about a time: it also waits for transactions that have taken their time and are not
-// committed. Waits reports whether its error is that of a wait that took too long.
+// committed. Waits reports whether it failed because one of them took too long.
 func (l *Log) Settle(ctx context.Context) error { return l.ifWritable(l.settle(ctx)) }
 
-// Waits reports whether an error is that of a tick that waited too long for a writer.
+// Waits reports whether a tick failed because it waited too long for a writer.
 func Waits(err error) bool { return errors.Is(err, errTickWaits) }
 
 // ifWritable returns the error of a tick, but nil from a database that refuses writes.
@@ -95,8 +95,8 @@ func (l *Log) Newest(ctx context.Context) (p model.Position, err error) {
 	return p, err
 }
 
-// Changes returns a page of changes, oldest first. It examines a bounded part of the log, so a page
-// of a rare filter may be empty although HasMore is true. Errors: BadUserInput, PositionGone.
+// Changes returns a page of changes, oldest first. It examines a bounded part of the log: with a rare filter a page may
+// be empty although HasMore is true. Errors: BadUserInput, PositionGone.
 func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error) {
 	f, err := NewFilter(args)
 	if err != nil {
@@ -167,7 +167,7 @@ type found struct {
 	Matches    bool
 	Superseded bool    // a later change of the row is logged
 	After      *string // the row after this change, if it is superseded
-	Name       *string // of a deleted row
+	Name       *string // name of a deleted row
 }
 
 // find reads the changes of a SELECT, in order, each with its successor of the same row.
@@ -184,7 +184,7 @@ ORDER BY q.tick, q.seq`
 // resolve returns the changes that match, with their rows.
 func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, error) {
 	var page []logged
-	last := map[model.CatalogueType]map[model.ID]*model.Change{} // whose row is the current one
+	last := map[model.CatalogueType]map[model.ID]*model.Change{} // changes with the current row
 	for _, c := range all {
 		if !c.Matches {
 			continue

@@ -23,7 +23,7 @@ func (c *brief) passes(args *model.RecentArgs) bool {
 		(args.Actor == nil || c.Actor == *args.Actor)
 }
 
-// Recent returns a page of changes, newest first. It examines a bounded part of the log, so a page of a rare filter may
+// Recent returns a page of changes, newest first. It examines a bounded part of the log: with a rare filter a page may
 // be empty although HasMore is true. Errors: BadUserInput, PositionGone.
 func (l *Log) Recent(ctx context.Context, args model.RecentArgs) (page *model.ChangePage, err error) {
 	if args.First < 1 || args.First > model.MaxPageSize {

@@ -64,37 +64,36 @@ func (l *Log) PurgeText(ctx context.Context, text, operand string) (rows, actors
 	if err := l.purgeKept(ctx); err != nil {
 		return 0, 0, err
 	}
-	for _, part := range []struct {
-		changed   *int64
-		column    string
-		condition func(b *query.Builder) string
-	}{
-		{&rows, "old", func(b *query.Builder) string {
-			return `EXISTS (SELECT 1 FROM ` + l.SQL.members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
-		}},
-		{&actors, "actor", func(b *query.Builder) string {
-			return l.SubjectSQL("actor", text, operand, b)
-		}},
-	} {
-		b := query.New(l.Dialect)
-		var found []struct {
-			RowID model.ID `db:"row_id"`
-			Seq   int64
+	rows, err = l.purge(ctx, "old", func(b *query.Builder) string {
+		return `EXISTS (SELECT 1 FROM ` + l.SQL.members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
+	})
+	if err == nil {
+		actors, err = l.purge(ctx, "actor", func(b *query.Builder) string { return l.SubjectSQL("actor", text, operand, b) })
+	}
+	return rows, actors, err
+}
+
+// purge removes the values of a column that meet a condition, and returns their number.
+func (l *Log) purge(ctx context.Context, column string, condition func(*query.Builder) string) (purged int64, err error) {
+	b := query.New(l.Dialect)
+	var found []struct {
+		RowID model.ID `db:"row_id"`
+		Seq   int64
+	}
+	if err := l.DB.Select(ctx, &found, `SELECT row_id, seq FROM changes WHERE `+column+` IS NOT NULL AND `+condition(b), b.Args...); err != nil {
+		return 0, err
+	}
+	update := `UPDATE changes SET ` + column + ` = NULL WHERE ` + l.Dialect.In("row_id", "$1") + ` AND ` + l.Dialect.In("seq", "$2")
+	for part := range slices.Chunk(found, changesBatch) {
+		var ids []model.ID
+		var numbers []int64
+		for _, c := range part {
+			ids, numbers = append(ids, c.RowID), append(numbers, c.Seq)
 		}
-		if err := l.DB.Select(ctx, &found, `SELECT row_id, seq FROM changes WHERE `+part.column+` IS NOT NULL AND `+part.condition(b), b.Args...); err != nil {
-			return rows, actors, err
-		}
-		for batch := range slices.Chunk(found, changesBatch) {
-			var ids []model.ID
-			var numbers []int64
-			for _, c := range batch {
-				ids, numbers = append(ids, c.RowID), append(numbers, c.Seq)
-			}
-			n, err := l.DB.Exec(ctx, `UPDATE changes SET `+part.column+` = NULL WHERE `+l.Dialect.In("row_id", "$1")+` AND `+l.Dialect.In("seq", "$2"), l.Dialect.Array(ids), l.Dialect.Array(numbers))
-			if *part.changed += n; err != nil {
-				return rows, actors, err
-			}
+		n, err := l.DB.Exec(ctx, update, l.Dialect.Array(ids), l.Dialect.Array(numbers))
+		if purged += n; err != nil {
+			return purged, err
 		}
 	}
-	return rows, actors, nil
+	return purged, nil
 }

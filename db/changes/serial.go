@@ -2,9 +2,10 @@ package changes
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
@@ -17,8 +18,7 @@ import (
 type serial struct {
 	*Log
 	settled atomic.Int64 // all changes before this time are committed
-	mu      sync.Mutex
-	timing  *timing // the running one, or nil
+	timing  singleflight.Group
 }
 
 // lastTimedSQL is the seq of the newest change that has a time, and before all that have none.
@@ -29,7 +29,7 @@ var serialSQL = Statements{
 	Kept:    `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
 	mark:    `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`,
 	history: historyColumns + `CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
-	// The writer holds the lock, so later commits get a later time. The time is not before that of the newest change.
+	// The writer holds the lock, so later commits get a later time. No time is before the time of the newest change.
 	Commit:  `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1`,
 	size:    `SELECT coalesce(sum(pgsize), 0) AS log, 0 AS revision FROM dbstat WHERE name IN ('changes', 'changes_row')`,
 	members: `json_each`,
@@ -73,12 +73,11 @@ func (e *serial) giveTimes(ctx context.Context, always bool) error {
 				return err
 			}
 		}
-		var timed *timing
-		timed, isNew = e.startTiming()
+		timed := e.timing.DoChan("", func() (any, error) { isNew = true; return nil, e.commitTimes() })
 		select {
-		case <-timed.done:
-			if timed.err != nil {
-				return timed.err
+		case result := <-timed:
+			if result.Err != nil {
+				return result.Err
 			}
 		case <-ctx.Done():
 			return fault.Unavailable(ctx.Err())
@@ -94,44 +93,25 @@ const maxTickWait = time.Second
 
 var errTickWaits = model.Errorf(model.Unavailable, "The database is busy with a long write. Try again in a moment.")
 
-// timing is a transaction that gives changes their time.
-type timing struct {
-	done chan struct{} // closed after err is set
-	err  error
-}
-
-// startTiming returns the running transaction, or starts one.
-func (e *serial) startTiming() (t *timing, isNew bool) {
-	e.mu.Lock()
-	if e.timing != nil {
-		defer e.mu.Unlock()
-		return e.timing, false
-	}
-	t = &timing{done: make(chan struct{})}
-	e.timing = t
-	e.mu.Unlock()
-	e.DB.Start(func(ctx context.Context) {
-		t.err = task.Run(ctx, func() error { return e.commitTimes(ctx) })
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.timing = nil
-		close(t.done)
-	})
-	return t, true
-}
-
 // commitTimes waits for all transactions that have a time before now, by one that gives times at its end. An INSERT has
 // its time in milliseconds, so it waits for the next one.
-func (e *serial) commitTimes(ctx context.Context) error {
-	pause(ctx, time.Millisecond-time.Duration(time.Now().Nanosecond())%time.Millisecond)
-	var settled time.Time
-	err := e.DB.Write(ctx, func(context.Context) error {
-		settled = time.Now().Truncate(time.Millisecond)
-		return nil
+func (e *serial) commitTimes() (err error) {
+	done := make(chan struct{})
+	e.DB.Start(func(ctx context.Context) {
+		defer close(done)
+		pause(ctx, time.Millisecond-time.Duration(time.Now().Nanosecond())%time.Millisecond)
+		var settled time.Time
+		err = task.Run(ctx, func() error {
+			return e.DB.Write(ctx, func(context.Context) error {
+				settled = time.Now().Truncate(time.Millisecond)
+				return nil
+			})
+		})
+		if err == nil {
+			e.settled.Store(settled.UnixMicro())
+		}
 	})
-	if err == nil {
-		e.settled.Store(settled.UnixMicro())
-	}
+	<-done
 	return err
 }
 

@@ -9,7 +9,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// ticked is the engine of PostgreSQL, whose transactions commit in another order than they write.
+// ticked is the engine of PostgreSQL, where transactions commit in another order than they write.
 type ticked struct{ *Log }
 
 // tickLock is the key of PostgreSQL's advisory lock for ticks.
@@ -43,7 +43,7 @@ WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1) A
 type tickState struct {
 	Newest  int64 // id of the newest tick
 	Moved   bool  // there are changes since the tick
-	Foreign bool  // the log comes from another server, whose transactions had higher numbers
+	Foreign bool  // the log comes from another server with higher transaction numbers
 	Recent  bool  // the tick was made within tickInterval
 }
 
@@ -94,7 +94,7 @@ func (e ticked) makeTick(ctx context.Context, lock string, foreign bool) error {
 		if err := e.DB.Select(ctx, &locked, lock, tickLock); err != nil || !slices.Contains(locked, true) {
 			return err
 		}
-		if foreign { // a dump brought a log whose transactions have higher numbers
+		if foreign { // a dump brought a log with higher transaction numbers
 			if _, err := e.DB.Exec(ctx, `SELECT restart_log()`); err != nil {
 				return err
 			}
@@ -171,8 +171,8 @@ func (e ticked) windowSQL(b *query.Builder, w window, limit int) string {
 ORDER BY t.id, c.seq LIMIT ` + rows
 }
 
-// beforeSQL returns the newest changes of the ticks from $1, without it, to $2. Of the tick $3 it takes those before the
-// seq $4.
+// beforeSQL returns the newest changes of the ticks from $1, without it, to $2, and of the tick $3 only changes before
+// the seq $4.
 var beforeSQL = `SELECT t.id AS tick, c.seq, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, t.at` +
 	ofTicksSQL("BETWEEN $1 AND $2") + ` AND (t.id < $3 OR c.seq < $4) ORDER BY c.seq DESC LIMIT $5) c
 ORDER BY t.id DESC, c.seq DESC LIMIT $5`

@@ -51,7 +51,7 @@ type Dialect struct {
 	ForKeyShare string         // suffix of a SELECT that locks rows against deletion
 	ByteOrder   string         // suffix of a text that is compared by bytes
 	Snapshot    *sql.TxOptions // options of a transaction that reads one snapshot
-	Committed   *sql.TxOptions // options of one that writes, and whose statements each see what was committed before them
+	Committed   *sql.TxOptions // options of one that writes, where each statement sees all commits before it
 
 	in, byIDs, sortKey, date, timestamp, year, hoursAgo, inSeconds, tableExists, lockTimeout, member string
 

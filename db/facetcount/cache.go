@@ -19,8 +19,9 @@ const (
 	moveAfter = 1_000    // changes after which counts move to a later mark
 )
 
-// Cache keeps the counts of selections of books that took long to read. It begins at their second reading, and then
-// brings them forward by the log of changes: each answer is exact for the revision of its reader.
+// Cache keeps the counts of selections of books that took long to read: at a mark of the log of changes, from their
+// second reading on. An answer is the counts at the mark and the changes since then, so it is exact for the revision of
+// its reader. Package changes explains marks.
 type Cache struct {
 	after     time.Duration
 	moveAfter int
@@ -86,7 +87,7 @@ func (c *Cache) Count(ctx context.Context, key string, r Reader, columns []strin
 		return err
 	}
 	if kept != nil && kept.has(columns) {
-		if !kept.with(delta, fn) { // it has moved meanwhile
+		if !kept.with(delta, fn) { // it has moved to another mark
 			return c.Count(ctx, key, r, columns, fn)
 		}
 		return c.move(ctx, kept, r, delta, at)
@@ -103,8 +104,9 @@ func (c *Cache) Count(ctx context.Context, key string, r Reader, columns []strin
 	return nil
 }
 
-// since returns the kept counts of a selection and what changed since. If they are of no use it returns new ones that
-// are still empty, or nil if the log has no mark for them.
+// since returns the kept counts of a selection, what changed since their mark, and the revision of that. If the log does
+// not go back to the mark, or genres have changed, the counts are new and still empty. They are nil if the log has no
+// mark at all.
 func (c *Cache) since(ctx context.Context, key string, r Reader, columns []string) (kept *Kept, delta *Delta, at model.Revision, err error) {
 	kept, _ = c.kept.Get(key)
 	if kept != nil {

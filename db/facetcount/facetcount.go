@@ -12,7 +12,7 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// The columns of books whose values are counted. Day is a date, and year that of one.
+// The counted columns of books. Day is a date, and year its year.
 const (
 	Genre     = "genre_id"
 	Author    = "author"
@@ -213,7 +213,7 @@ type value struct {
 	name   string // sort key of its name
 	number int64
 	text   string
-	forms  []string // of a person; text is the first
+	forms  []string // forms of a person's name; text is the first
 }
 
 // first returns the first values by name, or by descending row count.

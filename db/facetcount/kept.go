@@ -8,10 +8,10 @@ import (
 	"library-catalogue/db/changes"
 )
 
-// Kept are the Counts of a selection at a mark of the log of changes. Counts of a later revision are these and the books
-// that changed since.
+// Kept are the Counts of a selection at a mark of the log of changes. A Delta since the mark makes them the counts of a
+// later revision.
 type Kept struct {
-	reference int64 // revision of genres and categories, on which selections depend
+	reference int64 // reference revision, because selections depend on genres and categories
 
 	mu      sync.Mutex // guards what follows
 	mark    changes.Mark
@@ -20,7 +20,7 @@ type Kept struct {
 	counts  *Counts  // nil before the first keep
 }
 
-// Delta has the books of a selection that changed after a mark: each as it was at the mark, and as it is.
+// Delta has the books of a selection that changed after a mark: as they were at the mark, and as they are.
 type Delta struct {
 	Mark    changes.Mark
 	Columns []string
@@ -33,7 +33,7 @@ type deltaRow struct {
 	values []any
 }
 
-// Add adds a book with n 1 as it is, or with n -1 as it was. values are those of Columns, as for Counts.Add.
+// Add adds a book: with n 1 as it is, with n -1 as it was. values belong to Columns, as for Counts.Add.
 func (d *Delta) Add(n int, values []any) {
 	d.rows = append(d.rows, deltaRow{n, slices.Clone(values)})
 }
@@ -70,7 +70,8 @@ func (k *Kept) lacksRoom(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(k.large, name) })
 }
 
-// keep adds the columns of counts, which have the changes of a delta, as far as maxKept allows.
+// keep adds the columns of counts that were read at the end of a delta, as far as maxKept allows. It takes the delta off
+// again, so that they are of the mark.
 func (k *Kept) keep(counts *Counts, delta *Delta) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,8 +97,8 @@ func (k *Kept) keep(counts *Counts, delta *Delta) {
 	}
 }
 
-// with calls fn with the counts and the changes of a delta. It returns false without a call if the mark is another
-// meanwhile.
+// with calls fn with the counts at the end of a delta. It returns false without a call if the counts have moved to
+// another mark.
 func (k *Kept) with(delta *Delta, fn func(*Counts)) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -110,8 +111,8 @@ func (k *Kept) with(delta *Delta, fn func(*Counts)) bool {
 	return true
 }
 
-// move moves the counts to a later mark. before is the delta since the present one and after the delta since the later
-// one, both to the same revision. They must have all columns.
+// move moves the counts to a later mark. before is the delta since the present mark and after the delta since the later
+// mark, both to the same revision. They must have all columns.
 func (k *Kept) move(before, after *Delta) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

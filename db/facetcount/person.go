@@ -26,7 +26,7 @@ func (v *values) group() {
 	v.texts = nil
 }
 
-// addPerson adds n rows to those of an author.
+// addPerson adds n rows to the person of an author.
 func (v *values) addPerson(text string, n int) {
 	key := author.Identity(text)
 	p := v.persons[key]
@@ -62,7 +62,7 @@ func GroupPersons(authors []*model.BookGroup, g *model.Grouping) []*model.BookGr
 	return counts.Groups(g, nil)
 }
 
-// all returns the forms, those of most rows first, then by name.
+// all returns the forms, by descending row count and then by name.
 func (p *person) all() []string {
 	if p.forms == nil {
 		return []string{p.form}

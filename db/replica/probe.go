@@ -141,13 +141,6 @@ func (r *replica) alive() context.Context {
 	return r.life
 }
 
-// sum returns the revision's number at the last probe.
-func (r *replica) sum() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.seen.sum()
-}
-
 // isConflict reports whether the server canceled a statement because of a conflict with recovery.
 func isConflict(err error) bool {
 	e, ok := errors.AsType[*pq.Error](err)

@@ -24,8 +24,8 @@ import (
 // Set is the replicas of a database. They serve expensive reads. It is safe for concurrent use.
 //
 // The rows of the table revision are a version vector: a transaction that changes the catalogue
-// increments one of them, and holds it locked until its commit. A snapshot with at least the vector
-// of another one therefore sees all its commits. A replica serves a read if its snapshot has
+// increments one of them, and holds it locked until its commit (package changes). A snapshot that
+// covers the vector of another one therefore sees all its commits. A replica serves a read if its snapshot has
 //   - at least the vector that the primary had after the read began, so it lacks no commit from before;
 //   - exactly a vector that the primary had after the read began. A replica can show a commit before the
 //     primary does, and commits in another order: with A alone while the primary has B alone (long fork).
@@ -72,7 +72,7 @@ type Config struct {
 	Vector   func(context.Context) (Vector, error) // reads the vector of the primary, after the call has begun
 	Primary  *sql.DB                               // connection for probes of the primary
 	Schema   string                                // SELECT of the version of the schema
-	Snapshot *sql.TxOptions                        // of a transaction that reads
+	Snapshot *sql.TxOptions                        // options of a transaction that reads
 	Life     context.Context                       // ends when the Set is closed
 	// Start runs a function in a goroutine that ends before the pools are closed. The channel gets its error, once.
 	Start func(context.Context, func() error) <-chan error
@@ -129,7 +129,7 @@ func (set *Set) Begin(ctx context.Context, mayLag bool) *Tx {
 
 func (set *Set) find(ctx context.Context, mayLag bool) *Tx {
 	if set.ServesAll() {
-		for _, r := range set.mostAdvanced() {
+		for _, r := range set.usable((*replica).advance) {
 			if t := set.begin(ctx, r); t != nil {
 				t.MayLack = true
 				return t
@@ -137,7 +137,7 @@ func (set *Set) find(ctx context.Context, mayLag bool) *Tx {
 		}
 		return nil
 	}
-	candidates := set.leastUsed()
+	candidates := set.usable((*replica).use)
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -210,39 +210,34 @@ func (set *Set) mayServe(t *Tx, least Vector) bool {
 	return found && t.Lag <= set.MaxLag
 }
 
-// leastUsed returns the replicas that are not passed over, the least used first and late ones last.
-func (set *Set) leastUsed() (usable []*replica) {
-	for _, r := range set.all {
-		if r.alive() != nil {
-			usable = append(usable, r)
-		}
-	}
-	order := func(r *replica) int {
-		if r.isLate.Load() {
-			return math.MaxInt32 + r.pool.Stats().InUse
-		}
-		return r.pool.Stats().InUse
-	}
-	slices.SortFunc(usable, func(a, b *replica) int { return cmp.Compare(order(a), order(b)) })
+// usable returns the replicas that are not passed over, those with the least number first.
+func (set *Set) usable(number func(*replica) int64) []*replica {
+	usable := slices.DeleteFunc(slices.Clone(set.all), func(r *replica) bool { return r.alive() == nil })
+	slices.SortStableFunc(usable, func(a, b *replica) int { return cmp.Compare(number(a), number(b)) })
 	return usable
 }
 
-// mostAdvanced returns the replicas that are not passed over, the most advanced first.
-func (set *Set) mostAdvanced() (usable []*replica) {
-	for _, r := range set.all {
-		if r.alive() != nil {
-			usable = append(usable, r)
-		}
+// use is the number of connections in use. Late replicas come last.
+func (r *replica) use() int64 {
+	n := int64(r.pool.Stats().InUse)
+	if r.isLate.Load() {
+		n += math.MaxInt32
 	}
-	slices.SortStableFunc(usable, func(a, b *replica) int { return cmp.Compare(b.sum(), a.sum()) })
-	return usable
+	return n
+}
+
+// advance is the number of the revision at the last probe, less if it was later.
+func (r *replica) advance() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return -r.seen.sum()
 }
 
 // Tx is a transaction on a replica.
 type Tx struct {
 	*sqlx.Tx
 	Context  context.Context // ends with the cause ErrSnapshotChanged if the replica fails
-	Revision model.Revision  // of the snapshot
+	Revision model.Revision  // revision of the snapshot
 	MayLack  bool            // there is no primary to compare the snapshot with
 	Lag      time.Duration   // no commit that is older is missing; 0: none from before the read is
 

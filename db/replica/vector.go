@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Vector has the numbers of the table revision by slot.
+// Vector has the numbers of the table revision by slot. Package changes explains it.
 type Vector map[int64]int64
 
 // covers reports whether a snapshot with the vector v sees all commits of one with the vector w.
@@ -23,7 +23,7 @@ func (v Vector) covers(w Vector) bool {
 	return true
 }
 
-// sum is the number of the revision. Of two states of one history the later has the larger sum.
+// sum is the revision. The later one of two states of one history has the larger sum.
 func (v Vector) sum() (sum int64) {
 	for _, n := range v {
 		sum += n
@@ -67,7 +67,7 @@ func (h *history) add(p *probed, age time.Duration) {
 	}
 }
 
-// newest returns the time of the newest probe whose commits a snapshot with the vector v has: it lacks none from before.
+// newest returns the time of the newest probe that a snapshot with the vector v covers: it lacks no commit from before.
 func (h *history) newest(v Vector) (at time.Time, found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

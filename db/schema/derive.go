@@ -82,7 +82,7 @@ func naturalFields(table string) (fields []*model.FieldInfo) {
 	return fields
 }
 
-// WrongSQL returns the SELECT of the ids of rows whose derived columns or search entries do not follow from their
+// WrongSQL returns the SELECT of the ids of rows with derived columns or search entries that do not follow from their
 // texts, in order. where is a condition on a row r.
 func (d Derivation) WrongSQL(where string) string {
 	return fmt.Sprintf(`SELECT r.id FROM %[1]s r LEFT JOIN %[1]s_search s ON s.%[2]s = r.id
@@ -107,7 +107,7 @@ func (d Derivation) DeriveSQL(ids []int64) (statements []string) {
 // Step returns a random increase of the revision, as in the triggers.
 func Step() int64 { return 1 + rand.Int64N(1<<24) }
 
-// derive is the pass that derives rows again whose derived columns or entries differ.
+// derive is the pass that derives the wrong derived columns and entries again.
 func derive(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table string, after, last int64) error {
 	derived := DerivationOf(d, table)
 	var ids []int64

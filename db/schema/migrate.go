@@ -200,7 +200,7 @@ func (s *Schema) lockMigrations(ctx context.Context) (release func(), err error)
 		return func() {}, nil
 	}
 	const interval = 50 * time.Millisecond
-	// An argument would leave a portal open, whose snapshot CREATE INDEX CONCURRENTLY waits for.
+	// An argument would leave a portal open, and CREATE INDEX CONCURRENTLY waits for its snapshot.
 	try := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock(%d) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, lock.DefaultLockID)
 	for {
 		// It ends after a canceled migration. In a higher isolation level, which may be the role's default, it

@@ -14,7 +14,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// notNormal is a row whose texts are not in NFC.
+// notNormal is a row with texts that are not in NFC.
 type notNormal struct {
 	id      int64
 	updated string
@@ -47,7 +47,7 @@ func Normalize(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table strin
 	return len(rows), execAll(ctx, tx, end...)
 }
 
-// CountNotNormal returns the number of rows of a table whose texts Normalize would change.
+// CountNotNormal returns the number of rows of a table that Normalize would change.
 func CountNotNormal(ctx context.Context, tx *sqlx.Tx, table string) (int, error) {
 	_, rows, err := findNotNormal(ctx, tx, table, 0, math.MaxInt64, "")
 	return len(rows), err
@@ -67,7 +67,7 @@ func unstamped(d *dialect.Dialect, table string) (begin, end []string) {
 	return nil, nil
 }
 
-// findNotNormal returns the text columns of a table, and the rows with ids after one and up to another whose texts are
+// findNotNormal returns the text columns of a table, and the rows with ids after one and up to another that are
 // not in NFC. locks is the end of its SELECT.
 func findNotNormal(ctx context.Context, tx *sqlx.Tx, table string, after, last int64, locks string) (columns []string, found []notNormal, err error) {
 	var bounds []int64

@@ -119,7 +119,7 @@ func (t triggered) sqlite() (all []trigger) {
   UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + `, ` + each(searched[1:], "%s_words = NULL", ", ") + `, actor = NULL WHERE id = NEW.id;
   INSERT OR REPLACE INTO ` + t.table + `_search (rowid, ` + each(searched, "%s", ", ") + `) SELECT NEW.id, ` + each(searched, "(SELECT words FROM reading WHERE field = '%s')", ", ") + `;
   DELETE FROM reading;`
-	// The time is not before that of the newest change n.
+	// The time is not before the time of the newest change n.
 	const newest = `max(f.start, coalesce(n.seq, 0))`
 	const feed = ` FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes)`
 	now := t.dialect.Now

@@ -14,7 +14,7 @@ import (
 
 // Version is the version of a database's schema, as its migrations recorded it.
 type Version struct {
-	Number        int64 // of the last migration applied, or 0
+	Number        int64 // number of the last migration applied, or 0
 	LowestProgram int64 // version that a program must know to serve on it
 }
 
@@ -80,8 +80,8 @@ func (s *Schema) current(ctx context.Context) (found Version, target int64, err 
 // upgradesVersion is the migration that created the table schema_versions.
 const upgradesVersion = 4
 
-// CheckOrigin returns an error for a schema of the migrations before 0.1.0, whose numbers were used
-// again. None of them created the table schema_versions.
+// CheckOrigin returns an error for a schema of the migrations before 0.1.0. Their numbers were used again, and none of
+// them created the table schema_versions.
 func CheckOrigin(ctx context.Context, on *sqlx.DB, d *dialect.Dialect, version int64) error {
 	if version < upgradesVersion {
 		return nil
