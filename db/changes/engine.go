@@ -10,10 +10,9 @@ import (
 
 // engine is what PostgreSQL (ticked) and SQLite (serial) do differently to put commits in order.
 type engine interface {
-	// tick gives each committed change its place and time. settle also waits for transactions that have taken an
-	// earlier time and are not committed.
-	tick(ctx context.Context) error
-	settle(ctx context.Context) error
+	// tick gives each committed change its place and time. If settles is true, it also waits for transactions that have
+	// taken an earlier time and are not committed.
+	tick(ctx context.Context, settles bool) error
 	// look is Tick for a feed, which returns the newest position that it knows. lacks means that there were changes
 	// after it, so that the feed must look again soon.
 	look(ctx context.Context) (newest model.Position, lacks bool, err error)

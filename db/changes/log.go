@@ -61,7 +61,7 @@ func NewLog(d *dialect.Dialect, db DB) *Log {
 // a time from before the call. It does nothing on a database that refuses writes. It returns after maxTickWait, because
 // a page of the log ends before changes without a time.
 func (l *Log) Tick(ctx context.Context) error {
-	err := l.ifWritable(l.tick(ctx))
+	err := l.ifWritable(l.tick(ctx, false))
 	if errors.Is(err, errTickWaits) {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (l *Log) Tick(ctx context.Context) error {
 
 // Settle is Tick for a question about a time: it also waits for transactions that have taken their time and are not
 // committed. Waits reports whether it failed because one of them took too long.
-func (l *Log) Settle(ctx context.Context) error { return l.ifWritable(l.settle(ctx)) }
+func (l *Log) Settle(ctx context.Context) error { return l.ifWritable(l.tick(ctx, true)) }
 
 // Waits reports whether a tick failed because it waited too long for a writer.
 func Waits(err error) bool { return errors.Is(err, errTickWaits) }

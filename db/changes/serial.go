@@ -42,31 +42,14 @@ WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < 
 	},
 }
 
-func (e *serial) tick(ctx context.Context) error { return e.giveTimes(ctx, false) }
-
-func (e *serial) settle(ctx context.Context) error { return e.giveTimes(ctx, true) }
-
-// OpenSince heeds that a transaction may have taken its time before now; its commit takes less than maxTickWait.
-func (e *serial) OpenSince() model.Timestamp {
-	return max(TimeNow()-model.Timestamp(maxTickWait.Microseconds()), model.Timestamp(e.settled.Load()))
-}
-
-func (e *serial) look(ctx context.Context) (newest model.Position, lacks bool, err error) {
-	if err := e.Tick(ctx); err != nil {
-		return newest, false, err
-	}
-	newest, err = e.Newest(ctx)
-	return newest, false, err
-}
-
-// giveTimes gives all committed changes their time: if always is false, only if one has none. Concurrent calls share a
+// tick gives all committed changes their time; if settles is false, only if one has none. Concurrent calls share a
 // transaction (single-flight), and wait for it at most maxTickWait: a read must not wait for the writes of another
 // program. The error is then errTickWaits.
-func (e *serial) giveTimes(ctx context.Context, always bool) error {
+func (e *serial) tick(ctx context.Context, settles bool) error {
 	limit := time.NewTimer(maxTickWait)
 	defer limit.Stop()
 	for attempt, isNew := 1, false; attempt <= 2 && !isNew; attempt++ { // a transaction that runs already may not see all
-		if !always {
+		if !settles {
 			var untimed bool
 			err := e.DB.Get(ctx, &untimed, `SELECT EXISTS (SELECT 1 FROM changes WHERE untimed = 1)`)
 			if err != nil || !untimed {
@@ -86,6 +69,19 @@ func (e *serial) giveTimes(ctx context.Context, always bool) error {
 		}
 	}
 	return nil
+}
+
+// OpenSince heeds that a transaction may have taken its time before now; its commit takes less than maxTickWait.
+func (e *serial) OpenSince() model.Timestamp {
+	return max(TimeNow()-model.Timestamp(maxTickWait.Microseconds()), model.Timestamp(e.settled.Load()))
+}
+
+func (e *serial) look(ctx context.Context) (newest model.Position, lacks bool, err error) {
+	if err := e.Tick(ctx); err != nil {
+		return newest, false, err
+	}
+	newest, err = e.Newest(ctx)
+	return newest, false, err
 }
 
 // maxTickWait is longer than a batch of an import.

@@ -53,9 +53,9 @@ FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN
 (SELECT id, revision, clock_timestamp() - at AS age, pg_snapshot_xmax(snapshot) > now.xmax OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
 FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER BY id DESC LIMIT 1) t ON true`
 
-// tick makes a tick if there are changes since the newest one. It waits for another process that makes one, because
-// that one may see less.
-func (e ticked) tick(ctx context.Context) error {
+// tick makes a tick if there are changes since the newest one, and gives its time to all that it sees. It waits for
+// another process that makes one, because that one may see less.
+func (e ticked) tick(ctx context.Context, _ bool) error {
 	var state tickState
 	err := e.DB.Get(ctx, &state, tickStateSQL)
 	if err != nil || !state.Moved && !state.Foreign {
@@ -63,9 +63,6 @@ func (e ticked) tick(ctx context.Context) error {
 	}
 	return e.makeTick(ctx, lockTicksSQL, state.Foreign)
 }
-
-// settle is tick, because a tick gives its time to all that it sees.
-func (e ticked) settle(ctx context.Context) error { return e.tick(ctx) }
 
 func (e ticked) OpenSince() model.Timestamp { return 0 }
 

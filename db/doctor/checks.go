@@ -81,8 +81,7 @@ func (e *exam) checkTexts(ctx context.Context) error {
 			continue
 		}
 		e.fixable(ctx, fmt.Sprintf("Texts of %d %s are not in Unicode NFC, so filters do not find them.", n, table), byFix, func() error {
-			_, err := schema.Normalize(ctx, e.Dialect, e.Tx, table, 0, math.MaxInt64)
-			return err
+			return schema.Normalize(ctx, e.Dialect, e.Tx, table, 0, math.MaxInt64)
 		})
 	}
 	return nil

@@ -22,29 +22,29 @@ type notNormal struct {
 }
 
 // Normalize puts the texts of the rows of a table with ids after one and up to another in NFC (Unicode Standard Annex
-// #15), and returns their number. Each row gets its next version and an update without an actor in the log; its time of
+// #15), as a pass. Each row gets its next version and an update without an actor in the log; its time of
 // the last update stays. A text that would exceed its bound stays too.
-func Normalize(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table string, after, last int64) (changed int, err error) {
+func Normalize(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table string, after, last int64) error {
 	columns, rows, err := findNotNormal(ctx, tx, table, after, last, locked(d))
 	if err != nil || len(rows) == 0 {
-		return 0, err
+		return err
 	}
 	update := fmt.Sprintf(`UPDATE %s SET %s WHERE id = ?`, table, strings.Join(columns, " = ?, ")+" = ?")
 	for _, row := range rows {
 		if _, err := tx.ExecContext(ctx, tx.Rebind(update), append(row.texts, row.id)...); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	begin, end := unstamped(d, table)
 	if err := execAll(ctx, tx, begin...); err != nil {
-		return 0, err
+		return err
 	}
 	for _, row := range rows {
 		if _, err := tx.ExecContext(ctx, tx.Rebind(fmt.Sprintf(`UPDATE %s SET updated_at = ? WHERE id = ?`, table)), row.updated, row.id); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return len(rows), execAll(ctx, tx, end...)
+	return execAll(ctx, tx, end...)
 }
 
 // CountNotNormal returns the number of rows of a table that Normalize would change.
@@ -133,10 +133,4 @@ func execAll(ctx context.Context, tx *sqlx.Tx, statements ...string) error {
 		}
 	}
 	return nil
-}
-
-// normalize is the pass of Normalize.
-func normalize(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table string, after, last int64) error {
-	_, err := Normalize(ctx, d, tx, table, after, last)
-	return err
 }

@@ -18,7 +18,7 @@ type pass func(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table strin
 
 // passes follow migrations, by version. The migration inserts a row into the table passes for each table to change.
 // A batch moves its position in the same transaction, so an interrupted pass continues.
-var passes = map[int64]pass{passesVersion: derive, 9: normalize, 15: derive}
+var passes = map[int64]pass{passesVersion: derive, 9: Normalize, 15: derive}
 
 // passesVersion is the migration that created the table passes.
 const passesVersion = 8
