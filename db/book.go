@@ -96,15 +96,15 @@ func (s *Store) readBooksBatch(ctx context.Context, requests [][]model.ID) ([]ve
 	return answers, nil
 }
 
-// createdBook is a new book and the Reference that its INSERT saw.
+// createdBook is a new book and the revision of genres and categories that its INSERT saw.
 type createdBook struct {
 	book      *model.Book
 	reference int64
 }
 
-// CreateBook is like Books.Create, and also returns the Reference of the revision that the INSERT
-// saw. Concurrent calls share a statement.
-func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
+// CreateBook is like Books.Create. Concurrent calls share a statement. The genre and the category of the book, which are
+// those of the INSERT, can be read from caches by readBack.
+func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput, readBack *Snapshot) (*model.Book, error) {
 	create := s.sharedCreateBook
 	if txOf(ctx) != nil {
 		create = s.createBook
@@ -113,7 +113,11 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book
 	if _, ended := errors.AsType[*model.Error](err); !ended && fault.Canceled(err) {
 		err = fault.InDoubt(err) // the batch may still be stored
 	}
-	return created.book, created.reference, fault.Translate(err)
+	if err != nil {
+		return nil, fault.Translate(err)
+	}
+	readBack.created = &created.reference
+	return created.book, nil
 }
 
 // newBookRequest is a new book and the actor to log, which a batch needs: a single INSERT takes it from ctx.

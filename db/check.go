@@ -230,38 +230,3 @@ func (s *Store) Waiting() time.Duration { return s.waiting() }
 
 // System returns the engine's name in OpenTelemetry's conventions.
 func (s *Store) System() string { return s.dialect.System }
-
-// record records a statement that ended with err.
-func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
-	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: fault.ForStats(ctx, err)}
-	switch {
-	case statement.Fault == stats.FaultDiskFull:
-		s.diskFull.Store(true)
-	case errors.Is(err, fault.ErrPrepared):
-		// The name of a prepared statement may also belong to another client's statement, which would
-		// run without an error.
-		s.readPool.Unprepared.Store(true)
-	case err == nil && text == "COMMIT":
-		s.diskFull.Store(false)
-	}
-	s.add(ctx, statement)
-}
-
-func (s *Store) add(ctx context.Context, statement stats.Statement) {
-	stats.Of(ctx).Add(statement)
-	if s.observe != nil {
-		s.observe(ctx, statement)
-	}
-}
-
-// recordShared returns the context of a batch and a function that records the batch's statements
-// for one of its requests. A batch has fewer statements than Slowest returns.
-func (s *Store) recordShared(ctx context.Context) (context.Context, func(request context.Context)) {
-	ctx, batch := stats.With(ctx)
-	return ctx, func(request context.Context) {
-		for _, statement := range batch.Slowest() {
-			statement.Shared = true
-			s.add(request, statement)
-		}
-	}
-}

@@ -200,7 +200,7 @@ func (s *Store) loadCounts(ctx context.Context, columns []string) error {
 					return err
 				}
 			}
-			return s.ReadTransaction(life, func(ctx context.Context, snapshot *Snapshot) error {
+			return s.ReadTransaction(life, model.NoReplica, func(ctx context.Context, snapshot *Snapshot) error {
 				return s.counts.Count(ctx, "", &countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}, columns, func(*facetcount.Counts) {})
 			})
 		})
@@ -246,7 +246,7 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 	}
 	for i, part := range parts {
 		if seen[i] != seen[0] {
-			return nil, model.ErrSnapshotChanged // figures of several revisions do not fit together
+			return nil, r.s.Changed() // figures of several revisions do not fit together
 		}
 		counts.Join(part)
 	}

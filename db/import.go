@@ -12,7 +12,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
@@ -218,7 +217,7 @@ const usedSQL = `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FR
 // sequences past the ids that fn stored. Unlike Write, it never runs fn again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
 	defer s.feed.Changed()
-	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(func(ctx context.Context) error {
+	return giveUp(s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(func(ctx context.Context) error {
 		if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
 			return err
 		}
@@ -237,11 +236,7 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 			return err
 		}
 		return s.passIDs(ctx)
-	})))
-	if errors.Is(err, model.ErrRetry) {
-		return fault.Unavailable(err)
-	}
-	return err
+	}))))
 }
 
 // Errors of a copy that cannot go on.

@@ -125,7 +125,7 @@ func (s *Snapshot) words(t *query.Table) func(context.Context) ([]string, error)
 
 // loadWords keeps the words of all books.
 func (s *Store) loadWords(ctx context.Context) error {
-	return s.ReadTransaction(ctx, func(ctx context.Context, snapshot *Snapshot) error {
+	return s.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, snapshot *Snapshot) error {
 		mark, err := (&countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}).NewestMark(ctx)
 		if err != nil {
 			return err
@@ -256,7 +256,7 @@ func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Co
 		b := query.New(r.s.store.dialect)
 		text := b.Fewest(r.Table, conditions, rows, query.Covers(columns, where), r.s.store.Sizes().Books)
 		// This is not a read of the Snapshot, because it selects the access path and not the rows.
-		err := r.s.store.run(ctx, r.s.tx, false, func(h stmt.Handle) error { return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...) })
+		err := r.s.store.run(ctx, r.s.tx, false, text, func(h stmt.Handle) error { return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
 			return query.Source{}, "", err
 		}

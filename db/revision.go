@@ -24,7 +24,7 @@ import (
 const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
 func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err error) {
-	err = s.run(ctx, t, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, &r, revisionSQL) })
+	err = s.run(ctx, t, false, revisionSQL, func(h stmt.Handle) error { return stmt.Get(ctx, h, &r, revisionSQL) })
 	return r, err
 }
 
@@ -180,7 +180,7 @@ func (s *Store) openReplicas() (err error) {
 		}
 	}
 	vectors := sharedRead(s, func(ctx context.Context) (v replica.Vector, err error) {
-		err = s.run(ctx, nil, false, func(h stmt.Handle) (err error) {
+		err = s.run(ctx, nil, false, replica.VectorSQL, func(h stmt.Handle) (err error) {
 			v, _, err = replica.ReadVector(ctx, func(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 				return stmt.Query(ctx, h, text, args...)
 			})
@@ -227,7 +227,7 @@ func (s *Store) readReplica(ctx context.Context, mayLag bool, fn func(context.Co
 	record := stats.Of(ctx)
 	record.SetReplica(true, opened.MayLack)
 	record.SetLag(opened.Lag)
-	if err = fn(opened.Context, snapshot); errors.Is(err, model.ErrSnapshotChanged) {
+	if err = fn(opened.Context, snapshot); snapshot.hasChanged() || errors.Is(err, model.ErrSnapshotChanged) {
 		record.SetReplica(false, false)
 		record.SetLag(0)
 		return false, nil

@@ -138,7 +138,7 @@ func (t mapping[T]) appendTo(all *[]*T, keys []model.Kind) scanRow {
 
 // fetch runs a statement that writes and returns rows.
 func fetch[T any](ctx context.Context, s *Store, t mapping[T], text string, args ...any) (all []*T, err error) {
-	err = s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
+	err = s.run(ctx, txOf(ctx), true, text, func(h stmt.Handle) error {
 		rows, err := stmt.Query(ctx, h, text, args...)
 		if err != nil {
 			return err

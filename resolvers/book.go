@@ -13,7 +13,7 @@ import (
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
 	if obj.Moment != nil {
-		return requireRow(loader.From(ctx).PastGenres.Load(ctx, db.Past{Moment: *obj.Moment, ID: obj.GenreID}))
+		return requireRow(ctx, db.Past{Moment: *obj.Moment, ID: obj.GenreID}, loader.From(ctx).PastGenres.Load)
 	}
 	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }
@@ -23,19 +23,14 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 		return nil, err
 	}
 	var book *model.Book
-	var revision int64 // revision of genres and categories
 	var err error
-	plain := len(input.Validate()) == 0 && input.Genre == nil
-	if plain {
-		book, revision, err = r.store.CreateBook(ctx, &input)
+	if len(input.Validate()) == 0 && input.Genre == nil {
+		book, err = r.store.CreateBook(ctx, &input, loader.From(ctx).Snapshot)
 	} else {
 		book, err = singleCreated(r.createBooks(ctx, []*model.CreateBookInput{&input}, true))
 	}
 	if err != nil {
 		return nil, err
-	}
-	if plain {
-		loader.From(ctx).PrimeReference(revision)
 	}
 	return &model.CreateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }

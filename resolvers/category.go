@@ -75,6 +75,11 @@ func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model
 	return loader.From(ctx).Categories.LoadMany(ctx, ids)
 }
 
+// ParentCategories is like ParentGenres.
+func (r *Resolver) ParentCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
+	return requireRows(ctx, ids, r.LoadCategories)
+}
+
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
 	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
 	categories := loader.From(ctx).Categories

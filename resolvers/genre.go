@@ -11,7 +11,7 @@ import (
 
 func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.Category, error) {
 	if obj.Moment != nil {
-		return requireRow(loader.From(ctx).PastCategories.Load(ctx, db.Past{Moment: *obj.Moment, ID: obj.CategoryID}))
+		return requireRow(ctx, db.Past{Moment: *obj.Moment, ID: obj.CategoryID}, loader.From(ctx).PastCategories.Load)
 	}
 	return loadParent(ctx, "category", obj.CategoryID, loader.From(ctx).Categories.Load)
 }
@@ -85,6 +85,11 @@ func (r *queryResolver) Genre(ctx context.Context, id string, at *model.Timestam
 // LoadGenres returns the genres with these ids, nil for a missing one.
 func (r *Resolver) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
 	return loader.From(ctx).Genres.LoadMany(ctx, ids)
+}
+
+// ParentGenres is like LoadGenres, for ids that rows refer to. If one is missing, the operation runs again.
+func (r *Resolver) ParentGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
+	return requireRows(ctx, ids, r.LoadGenres)
 }
 
 func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
