@@ -71,8 +71,8 @@ func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64,
 
 // Position returns the newest position that the Snapshot sees.
 func (s *Snapshot) Position(ctx context.Context) (string, error) {
-	var p changes.Position
-	err := s.read(ctx, readStmt{text: versioned(changes.NewestSQL(s.store.dialect))}, func() scanRow {
+	var p model.Position
+	err := s.read(ctx, readStmt{text: versioned(s.store.log.NewestSQL())}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error {
 			return rows.Scan(append(revisionTargets(at), &p.Tick)...)
 		}

@@ -218,7 +218,7 @@ func TestUnreadableRows(t *testing.T) {
 		home := newShelf(t, s)
 		_, start := changesAfter(t, s, nil, 1)
 		must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
-		moment := must[model.Moment](t)(s.Unchecked(t.Context()).MomentAt(t.Context(), historyOf(t, s, model.TypeBook, home.book.ID, 1)[0].At))
+		moment := must[model.Position](t)(s.Unchecked(t.Context()).PositionAt(t.Context(), historyOf(t, s, model.TypeBook, home.book.ID, 1)[0].At))
 		db.MakeUnreadable(s)
 		snapshot, ids := s.Unchecked(t.Context()), []model.ID{home.book.ID}
 		for name, read := range map[string]func() error{
@@ -230,7 +230,7 @@ func TestUnreadableRows(t *testing.T) {
 				return errorOf(snapshot.History(t.Context(), ids, &model.HistoryArgs{Type: model.TypeBook, First: 1}))
 			},
 			"AsOf": func() error {
-				return errorOf(snapshot.Books.AsOf(t.Context(), []db.Past{{Moment: moment, ID: home.book.ID}}))
+				return errorOf(snapshot.Books.AsOf(t.Context(), []db.Past{{Position: moment, ID: home.book.ID}}))
 			},
 		} {
 			if err := read(); !model.IsCode(err, model.Internal) || !strings.Contains(err.Error(), "name") {

@@ -36,7 +36,7 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	if err := <-done; err != nil {
 		pool.Status, pool.Output, pool.Err = model.Fail, "The pool could not be checked. The server's log has the cause.", err
 	}
-	checks = append(checks, pool, statements, s.checkDisk(), s.feed.Check())
+	checks = append(append(checks, pool, statements, s.checkDisk()), s.feed.Checks()...)
 	return append(checks, s.checkReplicas()...)
 }
 

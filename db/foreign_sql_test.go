@@ -144,11 +144,11 @@ func (w *watcher) look(t *testing.T, wrote string) {
 func pastBook(t *testing.T, s *db.Store, id model.ID, at model.Timestamp) (b *model.Book, err error) {
 	t.Helper()
 	err = s.Read(t.Context(), model.NoRevision, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
-		moment, err := snapshot.MomentAt(ctx, at)
+		moment, err := snapshot.PositionAt(ctx, at)
 		if err != nil {
 			return err
 		}
-		key := db.Past{Moment: moment, ID: id}
+		key := db.Past{Position: moment, ID: id}
 		found, err := snapshot.Books.AsOf(ctx, []db.Past{key})
 		b = found[key]
 		return err

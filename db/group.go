@@ -195,10 +195,8 @@ func (s *Store) loadCounts(ctx context.Context, columns []string) error {
 	for own := false; !own && !s.counts.Has("", columns); { // another load may have other columns
 		var err error
 		own, err = s.load(ctx, "counts", func(life context.Context) error {
-			if s.dialect.HasTicks {
-				if err := s.log.TickIfWritable(life); err != nil {
-					return err
-				}
+			if _, err := s.log.MarkSQL(life, true); err != nil { // a new mark, which the transaction sees
+				return err
 			}
 			return s.ReadTransaction(life, model.NoReplica, func(ctx context.Context, snapshot *Snapshot) error {
 				return s.counts.Count(ctx, "", &countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}, columns, func(*facetcount.Counts) {})
@@ -322,12 +320,11 @@ func scanVersioned(columns int, seen *model.Revision, add func(n int, values []a
 
 // NewestMark implements facetcount.Reader.
 func (r *countReader) NewestMark(ctx context.Context) (mark changes.Mark, err error) {
-	if d := r.s.store.dialect; d.HasTicks && r.s.tx == nil {
-		if err := r.s.store.log.TickIfWritable(ctx); err != nil {
-			return mark, err
-		}
+	text, err := r.s.store.log.MarkSQL(ctx, r.s.tx == nil)
+	if err != nil {
+		return mark, err
 	}
-	text := versioned("SELECT m.* FROM (" + changes.MarkSQL(r.s.store.dialect) + ") m")
+	text = versioned("SELECT m.* FROM (" + text + ") m")
 	err = r.s.read(ctx, readStmt{text: text}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error {
 			return rows.Scan(append(revisionTargets(at), &mark.Tick, &mark.Next, &mark.Open)...)
@@ -339,7 +336,7 @@ func (r *countReader) NewestMark(ctx context.Context) (mark changes.Mark, err er
 // Since implements facetcount.Reader.
 func (r *countReader) Since(ctx context.Context, mark changes.Mark, columns []string) (delta *facetcount.Delta, now model.Revision, err error) {
 	b := query.New(r.s.store.dialect)
-	text := changes.SinceSQL(b, mark, r.sel.Where, revisionSQL, r.expressions(columns))
+	text := r.s.store.log.SinceSQL(b, mark, r.sel.Where, revisionSQL, r.expressions(columns))
 	known := false
 	err = r.s.read(ctx, readStmt{text, b.Args, true}, func() scanRow {
 		delta, known = &facetcount.Delta{Mark: mark, Columns: columns}, false

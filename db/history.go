@@ -12,25 +12,24 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Past names a row as it was at a moment.
+// Past names a row as it was at a position in the log.
 type Past struct {
-	model.Moment
+	model.Position
 	ID model.ID
 }
 
-// AsOf returns rows as they were at moments. Rows that did not exist are omitted. Error:
-// PositionGone if the log does not have the row of a moment any more.
+// AsOf returns rows as they were at positions. Rows that did not exist are omitted. Error:
+// PositionGone if the log does not have the row of a position any more.
 func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {
 	found := make(map[Past]*T, len(keys))
-	ids, ticks, seqs := make([]model.ID, len(keys)), make([]int64, len(keys)), make([]int64, len(keys))
+	ids, at := make([]model.ID, len(keys)), make([]model.Position, len(keys))
 	for i, key := range keys {
-		ids[i], ticks[i], seqs[i] = key.ID, key.Tick, key.Seq
+		ids[i], at[i] = key.ID, key.Position
 	}
-	d := r.s.store.dialect
 	var now []model.ID // rows without a later change
 	var unknown bool
-	text := versioned(`SELECT q.* FROM (` + changes.NextSQL(d, r.code()) + `) q`)
-	err := r.s.read(ctx, readStmt{text, []any{d.Array(ids), d.Array(ticks), d.Array(seqs)}, false}, func() scanRow {
+	text, args := r.s.store.log.NextSQL(r.code(), ids, at)
+	err := r.s.read(ctx, readStmt{versioned(`SELECT q.* FROM (` + text + `) q`), args, false}, func() scanRow {
 		clear(found)
 		now, unknown = nil, false
 		return func(rows *sql.Rows, at *model.Revision) error {
@@ -79,14 +78,14 @@ func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) 
 			delete(found, key)
 			continue
 		}
-		any(row).(pastRow).SetMoment(&keys[i].Moment)
+		any(row).(pastRow).SetAsOf(&keys[i].Position)
 		found[key] = row
 	}
 	return found, nil
 }
 
 // pastRow is a row that can be of the past.
-type pastRow interface{ SetMoment(*model.Moment) }
+type pastRow interface{ SetAsOf(*model.Position) }
 
 // byID is like ByID, with the rows by their ids.
 func (r *reader[T]) byID(ctx context.Context, ids []model.ID) (map[model.ID]*T, error) {
@@ -124,27 +123,20 @@ const (
 	lastTime  model.Timestamp = 253_402_300_799_999_999 // 9999-12-31T23:59:59.999999Z
 )
 
-// MomentAt returns the newest moment at or before a time, in the order of the feed. It is the same for
-// every later call with that time. Errors: BadUserInput for the future, PositionGone before the
-// beginning of the log.
-func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Moment, err error) {
+// PositionAt returns the position after the last batch at or before a time. It is the same for every later call with
+// that time. Errors: BadUserInput for the future, PositionGone before the beginning of the log.
+func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.Position, err error) {
 	at = min(max(at, firstTime), lastTime)
-	d, now := s.store.dialect, changes.TimeNow()
-	search, columns := changes.MomentSQL(d)
-	text := search + versioned(`SELECT `+columns+` FROM s`)
 	var future, gone, open bool
 	read := func() error {
-		args := []any{at.String()}
-		if !d.HasTicks {
-			since := s.openSince
-			if s.tx == nil {
-				since = s.store.log.OpenSince()
-			}
-			args = append(args, now.String(), since.String())
+		since := s.openSince
+		if s.tx == nil {
+			since = s.store.log.OpenSince()
 		}
-		return s.read(ctx, readStmt{text, args, false}, func() scanRow {
+		search, columns, args := s.store.log.AtSQL(at, since)
+		return s.read(ctx, readStmt{search + versioned(`SELECT `+columns+` FROM s`), args, false}, func() scanRow {
 			return func(rows *sql.Rows, seen *model.Revision) error {
-				return rows.Scan(append(revisionTargets(seen), &m.Tick, &future, &gone, &open)...)
+				return rows.Scan(append(revisionTargets(seen), &p.Tick, &future, &gone, &open)...)
 			}
 		})
 	}
@@ -161,17 +153,13 @@ func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Mo
 	}
 	switch {
 	case err != nil:
-		return m, err
+		return p, err
 	case future:
-		return m, changes.BadArgument("asOf", "The asOf argument must not be in the future.")
+		return p, changes.BadArgument("asOf", "The asOf argument must not be in the future.")
 	case gone:
-		return m, model.Errorf(model.PositionGone, "The log of changes begins after %s. Choose a later time.", at)
+		return p, model.Errorf(model.PositionGone, "The log of changes begins after %s. Choose a later time.", at)
 	}
-	if !d.HasTicks {
-		return model.Moment{Seq: m.Tick}, nil
-	}
-	m.Seq = math.MaxInt64
-	return m, nil
+	return p, nil
 }
 
 // History returns a page of the changes of each row, newest first. A reset of the type is a change
@@ -194,7 +182,7 @@ func (s *Snapshot) seqOf(ctx context.Context, text string) (seq int64, err error
 		return 0, err
 	}
 	known := false
-	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + changes.KeptSQL(s.store.dialect)), args: []any{p.Tick}}, func() scanRow {
+	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + s.store.log.KeptSQL()), args: []any{p.Tick}}, func() scanRow {
 		return func(rows *sql.Rows, at *model.Revision) error {
 			return rows.Scan(append(revisionTargets(at), &known)...)
 		}
@@ -202,13 +190,13 @@ func (s *Snapshot) seqOf(ctx context.Context, text string) (seq int64, err error
 	if err == nil && !known {
 		err = changes.ErrGone
 	}
-	return p.ChangeSeq(s.store.dialect), err
+	return s.store.log.Seq(*p), err
 }
 
 // pastChange is a change of a row as the log has it.
 type pastChange struct {
 	id        model.ID
-	at        changes.Position
+	at        model.Position
 	seq       int64
 	operation string
 	version   int64
@@ -229,7 +217,7 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T, set func(*m
 	case model.ChangeCreate, model.ChangeUpdate:
 		if after != nil {
 			row := new(*after)
-			any(row).(pastRow).SetMoment(&model.Moment{Tick: c.at.Tick, Seq: c.seq})
+			any(row).(pastRow).SetAsOf(new(c.at))
 			set(change, row)
 		}
 	}
@@ -237,7 +225,7 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T, set func(*m
 }
 
 func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *model.HistoryArgs, set func(*model.Change, *T)) (map[model.ID]*model.ChangePage, error) {
-	d := r.s.store.dialect
+	log := r.s.store.log
 	end := int64(math.MaxInt64) // seq after the page
 	if args.After != nil {
 		after, err := r.s.seqOf(ctx, *args.After)
@@ -249,15 +237,13 @@ func history[T any](ctx context.Context, r *reader[T], ids []model.ID, args *mod
 	limit := args.First + 2 // the change before the page, and one after it
 	var found map[model.ID][]pastChange
 	untimed := false
-	stmt := readStmt{versioned(changes.HistorySQL(d, r.code())), []any{d.Array(distinct(ids)), end, limit}, false}
+	stmt := readStmt{versioned(log.HistorySQL(r.code())), []any{log.Dialect.Array(distinct(ids)), end, limit}, false}
 	scan := func() scanRow {
 		found, untimed = map[model.ID][]pastChange{}, false
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var c pastChange
 			err := rows.Scan(append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old, &c.at.Tick, &c.time)...)
-			if d.HasTicks {
-				c.at.Seq = c.seq
-			}
+			c.at = log.Position(c.at.Tick, c.seq)
 			found[c.id], untimed = append(found[c.id], c), untimed || c.at.Tick == 0
 			return err
 		}

@@ -383,13 +383,13 @@ func (h *modelHistory) askWithin() {
 func (h *modelHistory) stateAt(at model.Timestamp) state {
 	h.Helper()
 	found, snapshot := state{}, h.s.Unchecked(h.Context())
-	moment := must[model.Moment](h.T)(snapshot.MomentAt(h.Context(), at))
+	moment := must[model.Position](h.T)(snapshot.PositionAt(h.Context(), at))
 	var books, genres []db.Past
 	for _, id := range h.books {
-		books, found[ref{model.TypeBook, id}] = append(books, db.Past{Moment: moment, ID: id}), "none"
+		books, found[ref{model.TypeBook, id}] = append(books, db.Past{Position: moment, ID: id}), "none"
 	}
 	for _, id := range h.genres {
-		genres, found[ref{model.TypeGenre, id}] = append(genres, db.Past{Moment: moment, ID: id}), "none"
+		genres, found[ref{model.TypeGenre, id}] = append(genres, db.Past{Position: moment, ID: id}), "none"
 	}
 	for key, b := range must[map[db.Past]*model.Book](h.T)(snapshot.Books.AsOf(h.Context(), books)) {
 		found[ref{model.TypeBook, key.ID}] = textOfBook(b)

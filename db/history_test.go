@@ -40,7 +40,7 @@ func historyOf(t *testing.T, s *db.Store, typ model.CatalogueType, id model.ID, 
 func asOf[T any](t *testing.T, s *db.Store, rows func(*db.Snapshot) db.Reader[T], id model.ID, at model.Timestamp) *T {
 	t.Helper()
 	snapshot := s.Unchecked(t.Context())
-	key := db.Past{Moment: must[model.Moment](t)(snapshot.MomentAt(t.Context(), at)), ID: id}
+	key := db.Past{Position: must[model.Position](t)(snapshot.PositionAt(t.Context(), at)), ID: id}
 	return must[map[db.Past]*T](t)(rows(snapshot).AsOf(t.Context(), []db.Past{key}))[key]
 }
 
@@ -99,13 +99,13 @@ func TestHonestHistory(t *testing.T) {
 			t.Errorf("after the restore: %+v", got)
 		}
 		snapshot := s.Unchecked(t.Context())
-		_, err := snapshot.Categories.AsOf(t.Context(), []db.Past{{Moment: must[model.Moment](t)(snapshot.MomentAt(t.Context(), all[0].At)), ID: 1}})
+		_, err := snapshot.Categories.AsOf(t.Context(), []db.Past{{Position: must[model.Position](t)(snapshot.PositionAt(t.Context(), all[0].At)), ID: 1}})
 		wantError(t, err, model.PositionGone)
 	})
 }
 
-// TestMomentOfStrangeTimes wants an error with advice for a time whose year an engine does not read.
-func TestMomentOfStrangeTimes(t *testing.T) {
+// TestStrangeTimes wants an error with advice for a time whose year an engine does not read.
+func TestStrangeTimes(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
@@ -116,7 +116,7 @@ func TestMomentOfStrangeTimes(t *testing.T) {
 		} {
 			moment, err := time.Parse(time.RFC3339, at)
 			check(t, err)
-			_, err = s.Unchecked(t.Context()).MomentAt(t.Context(), model.Timestamp(moment.UnixMicro()))
+			_, err = s.Unchecked(t.Context()).PositionAt(t.Context(), model.Timestamp(moment.UnixMicro()))
 			wantCode(t, err, code, "")
 		}
 	})
@@ -140,7 +140,7 @@ func TestPastWhileTickRuns(t *testing.T) {
 		at := model.Timestamp(time.Now().UnixMicro())
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		_, err := s.Unchecked(ctx).MomentAt(ctx, at)
+		_, err := s.Unchecked(ctx).PositionAt(ctx, at)
 		wantCode(t, err, model.Unavailable, "")
 		check(t, tick.Commit())
 		if b := asOf(t, s, bookRows, home.book.ID, at); textOfBook(b) != textOfBook(home.book) {
@@ -183,7 +183,7 @@ func TestReadsDoNotWaitForWriters(t *testing.T) {
 	must[sql.Result](t)(writer.Exec(`UPDATE books SET name = 'Not committed'`))
 	stored()
 	asked := model.Timestamp(time.Now().UnixMicro())
-	_, err := s.Unchecked(t.Context()).MomentAt(t.Context(), asked)
+	_, err := s.Unchecked(t.Context()).PositionAt(t.Context(), asked)
 	wantCode(t, err, model.Unavailable, "busy with a long write")
 	check(t, writer.Commit())
 	stored()

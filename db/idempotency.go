@@ -63,12 +63,9 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 var purgedAnswer = []byte{0}
 
 // purgeAnswers deletes all stored answers, because each may have a row in any form. The keys remain, so
-// that no request runs twice. It also deletes the row that SQLite's triggers keep of the last REPLACE.
+// that no request runs twice.
 func (s *Store) purgeAnswers(ctx context.Context) error {
 	_, err := s.exec(ctx, `UPDATE idempotency_keys SET answer = $1`, purgedAnswer)
-	if err == nil && !s.dialect.HasTicks {
-		_, err = s.exec(ctx, `DELETE FROM replaced`)
-	}
 	return err
 }
 

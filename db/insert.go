@@ -206,8 +206,8 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 	if actors == nil {
 		actors = actorsOf(ctx, len(rows))
 	}
-	if actors == nil && txOf(ctx) == nil && !s.dialect.HasTicks {
-		actors = make([]string, len(rows)) // by them a trigger knows a transaction of the service
+	if actors == nil && txOf(ctx) == nil && !s.dialect.HasArrays {
+		actors = make([]string, len(rows)) // by their column a trigger knows a transaction of the service
 	}
 	size := importRows
 	if s.dialect.HasArrays {

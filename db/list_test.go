@@ -192,9 +192,9 @@ func TestPages(t *testing.T) {
 			if random.IntN(3) == 0 {
 				p.Offset = random.IntN(8)
 			}
-			for _, bound := range []**model.Position{&p.After, &p.From, &p.Before, &p.Until} {
+			for _, bound := range []**model.Place{&p.After, &p.From, &p.Before, &p.Until} {
 				if random.IntN(3) == 0 {
-					*bound = &model.Position{ID: model.ID(random.Int64N(70))}
+					*bound = &model.Place{ID: model.ID(random.Int64N(70))}
 				}
 			}
 			var r idRange
@@ -222,7 +222,7 @@ func TestPages(t *testing.T) {
 				t.Fatalf("seed %d: %s, %+v (-want +got):\n%s", seed, pager.name, p, diff)
 			}
 		}
-		if page := must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 1_001, Offset: 1 << 62, After: &model.Position{ID: 1}, Before: &model.Position{ID: 1 << 62}})); len(page) != 0 {
+		if page := must[[]*model.Book](t)(s.Unchecked(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 1_001, Offset: 1 << 62, After: &model.Place{ID: 1}, Before: &model.Place{ID: 1 << 62}})); len(page) != 0 {
 			t.Errorf("far past the end there are %d books", len(page))
 		}
 	})
@@ -410,7 +410,7 @@ func TestTextsHaveIndexes(t *testing.T) {
 	for field, index := range map[string]string{"NAME": "books_name", "AUTHOR": "books_author", "GENRE_NAME": "genres_name", "CATEGORY_NAME": "categories_name"} {
 		page := &model.Page{Limit: 10, Order: model.Order{Keys: []model.OrderKey{{Field: field}}}}
 		wantIndexes(t, s, page, index)
-		page.After = &model.Position{Keys: []any{"b"}, ID: 1}
+		page.After = &model.Place{Keys: []any{"b"}, ID: 1}
 		wantIndexes(t, s, page, index)
 	}
 	s = without("indexscan")

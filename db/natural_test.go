@@ -134,7 +134,7 @@ func TestNaturalOrder(t *testing.T) {
 				}
 				got = append(got, idsOf(rows)...)
 				last := rows[len(rows)-1]
-				page.After = &model.Position{Keys: []any{keyOf(last)}, ID: last.ID}
+				page.After = &model.Place{Keys: []any{keyOf(last)}, ID: last.ID}
 			}
 			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", direction, diff)

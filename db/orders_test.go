@@ -73,8 +73,8 @@ func testOrderByParentsName(t *testing.T, url string) {
 					}
 					return cmp.Or(byName, byID)
 				})
-				at := func(i int) *model.Position {
-					return &model.Position{Keys: []any{names[books[i].GenreID]}, ID: books[i].ID}
+				at := func(i int) *model.Place {
+					return &model.Place{Keys: []any{names[books[i].GenreID]}, ID: books[i].ID}
 				}
 				page := model.Page{Selection: model.Selection{Where: match.where}, Order: order, Limit: 7}
 				check := func(p model.Page, want []*model.Book) {

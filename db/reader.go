@@ -32,9 +32,9 @@ type Reader[T any] interface {
 	Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error)
 	// Counts counts the matching children of each parent. Parents without any are omitted.
 	Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error)
-	// Positions returns the position of every n-th row in the order of a page of a whole table, limit
+	// Places returns the place of every n-th row in the order of a page of a whole table, limit
 	// of them at most, and their revision. The page must not have a search.
-	Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error)
+	Places(ctx context.Context, p *model.Page, every, limit int) (places []*model.Place, seen model.Revision, err error)
 	// ByID returns the rows with these ids in any order. Missing rows are omitted.
 	ByID(ctx context.Context, ids []model.ID) (rows []*T, err error)
 	// Stream reads all matching rows of a table in the page's order and calls fn with at most max rows
@@ -351,25 +351,25 @@ func (r *reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Se
 	return counts, err
 }
 
-func (r *reader[T]) Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error) {
+func (r *reader[T]) Places(ctx context.Context, p *model.Page, every, limit int) (places []*model.Place, seen model.Revision, err error) {
 	b := query.New(r.s.store.dialect)
 	k := b.NewKeyset(r.Table, p.Order)
-	text := versioned(b.Positions(r.query(), p, k, every, limit))
+	text := versioned(b.Places(r.query(), p, k, every, limit))
 	err = r.s.read(ctx, readStmt{text, b.Args, true}, func() scanRow {
-		positions = nil
+		places = nil
 		return func(rows *sql.Rows, at *model.Revision) error {
-			position := new(model.Position)
+			place := new(model.Place)
 			keys := make([]any, len(k.Kinds))
 			for i, kind := range k.Kinds {
 				keys[i] = newKey(kind)
 			}
-			err := rows.Scan(append(append(revisionTargets(at), (*int64)(&position.ID)), keys...)...)
+			err := rows.Scan(append(append(revisionTargets(at), (*int64)(&place.ID)), keys...)...)
 			for _, key := range keys {
-				position.Keys = append(position.Keys, keyValue(key))
+				place.Keys = append(place.Keys, keyValue(key))
 			}
-			positions, seen = append(positions, position), *at
+			places, seen = append(places, place), *at
 			return err
 		}
 	})
-	return positions, seen, err
+	return places, seen, err
 }

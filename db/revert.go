@@ -104,12 +104,12 @@ func (w *writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int
 	if err != nil {
 		return 0, restoreError("The position field must be a position that the changes gave.")
 	}
-	seq := p.ChangeSeq(w.store.dialect)
+	seq := w.store.log.Seq(*p)
 	var found struct {
 		Kept      bool
 		Operation string
 	}
-	err = w.store.getRow(ctx, &found, `SELECT `+changes.KeptSQL(w.store.dialect)+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
+	err = w.store.getRow(ctx, &found, `SELECT `+w.store.log.KeptSQL()+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
 	switch {
 	case err != nil:
 		return 0, err

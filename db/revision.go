@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
@@ -15,7 +14,6 @@ import (
 	"library-catalogue/db/stats"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
-	"library-catalogue/task"
 )
 
 // revisionSQL reads the catalogue's revision. Each transaction that writes increments one of
@@ -66,55 +64,20 @@ func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(con
 	return func(ctx context.Context) (A, error) { return b.Do(ctx, struct{}{}) }
 }
 
-// flights are loads that run, by key.
-type flights struct {
-	mu      sync.Mutex
-	running map[string]*flight
-}
-
-type flight struct {
-	done chan struct{} // closed after err is set
-	err  error
-}
-
-// join returns the flight of a key, and whether it is new.
-func (l *flights) join(key string) (f *flight, isNew bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if f = l.running[key]; f != nil {
-		return f, false
-	}
-	if l.running == nil {
-		l.running = map[string]*flight{}
-	}
-	l.running[key] = &flight{done: make(chan struct{})}
-	return l.running[key], true
-}
-
-// land ends the flight of a key.
-func (l *flights) land(key string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f := l.running[key]
-	delete(l.running, key)
-	f.err = err
-	close(f.done)
-}
-
-// load runs fn in the background, once for all calls with a key meanwhile, and waits for it. If ctx ends before, fn goes
-// on, so that later calls find what it keeps. own means that it was the fn of this call.
+// load runs fn in the background, once for all calls with a key meanwhile, and waits for it (single-flight). If ctx ends
+// before, fn goes on, so that later calls find what it keeps. own means that it was the fn of this call.
 func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) (own bool, err error) {
-	f, own := s.loads.join(key)
-	if own {
-		s.runInBackground(func(life context.Context) {
-			s.loads.land(key, task.Run(life, func() error { return fn(life) }))
-		})
-	}
+	isOwn := false
+	loaded := s.loads.DoChan(key, func() (any, error) {
+		isOwn = true
+		done, _ := s.start(s.life, func() error { return fn(s.life) })
+		return nil, <-done
+	})
 	select {
-	case <-f.done:
-		return own, f.err
+	case result := <-loaded:
+		return isOwn, result.Err
 	case <-ctx.Done():
-		return own, fault.Translate(ctx.Err())
+		return false, fault.Translate(ctx.Err())
 	}
 }
 

@@ -223,7 +223,7 @@ func newKey(kind model.Kind) any {
 	return new(int64)
 }
 
-// keyValue returns a scanned sort key as model.Position stores it.
+// keyValue returns a scanned sort key as model.Place stores it.
 func keyValue(key any) any {
 	switch key := key.(type) {
 	case *string:

@@ -82,7 +82,7 @@ type Store struct {
 	counts *facetcount.Cache
 
 	vocabulary search.Vocabulary // of SQLite
-	loads      flights
+	loads      singleflight.Group
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
@@ -163,7 +163,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
 	s.Webhooks = Webhooks{s}
 	s.Accounts = account.Store{DB: accountDB{logDB{s}}, ForUpdate: s.dialect.ForUpdate}
-	s.log = &changes.Log{Dialect: s.dialect, DB: logDB{s}}
+	s.log = changes.NewLog(s.dialect, logDB{s})
 	s.feed = s.newFeed()
 	s.counts = facetcount.NewCache(options.keepEagerly)
 	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}

@@ -113,12 +113,12 @@ func TestQuestionsWhileLocked(t *testing.T) {
 		if !in.InTransaction() {
 			return model.ErrSnapshotChanged
 		}
-		return second(in.MomentAt(ctx, before))
+		return second(in.PositionAt(ctx, before))
 	}))
 	if b := asOf(t, s, bookRows, home.book.ID, before); b.Name != home.book.Name {
 		t.Errorf("the book is %v before the change without a time", b)
 	}
-	_, err := s.Unchecked(t.Context()).MomentAt(t.Context(), model.Timestamp(time.Now().UnixMicro()))
+	_, err := s.Unchecked(t.Context()).PositionAt(t.Context(), model.Timestamp(time.Now().UnixMicro()))
 	wantCode(t, err, model.Unavailable, "busy with a long write")
 	check(t, writer.Rollback())
 	if b := asOf(t, s, bookRows, home.book.ID, before); b.Name != home.book.Name {
@@ -142,11 +142,11 @@ func TestTimeAfterSnapshot(t *testing.T) {
 			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
 			at = model.Timestamp(time.Now().UnixMicro())
 		}
-		moment, err := in.MomentAt(ctx, at)
+		moment, err := in.PositionAt(ctx, at)
 		if err != nil {
 			return err
 		}
-		key := db.Past{Moment: moment, ID: home.book.ID}
+		key := db.Past{Position: moment, ID: home.book.ID}
 		found, err := in.Books.AsOf(ctx, []db.Past{key})
 		b = found[key]
 		return err

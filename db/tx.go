@@ -81,19 +81,20 @@ func (s *Store) transact(ctx context.Context, pool *stmt.Pool, opts *sql.TxOptio
 
 // giveTimes gives the changes of a transaction their time, unless ticks do.
 func (s *Store) giveTimes(ctx context.Context, t *tx) error {
-	if s.dialect.HasTicks {
+	text := s.log.CommitSQL()
+	if text == "" {
 		return nil
 	}
-	s.prepareSoon(changes.GiveTimesSQL)
-	return s.run(ctx, t, true, changes.GiveTimesSQL, func(h stmt.Handle) error {
+	s.prepareSoon(text)
+	return s.run(ctx, t, true, text, func(h stmt.Handle) error {
 		var none []int64
-		return stmt.Select(ctx, h, &none, changes.GiveTimesSQL, changes.TimeNow().String())
+		return stmt.Select(ctx, h, &none, text, changes.TimeNow().String())
 	})
 }
 
 // prepareSoon prepares a statement that transactions run often, if compiling it takes long: SQLite compiles its triggers too.
 func (s *Store) prepareSoon(text string) {
-	if !s.dialect.HasTicks {
+	if s.dialect.CompilesTriggers {
 		s.writePool.PrepareSoon(text)
 	}
 }

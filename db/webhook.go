@@ -81,7 +81,7 @@ func unknownWebhook(id model.ID) error {
 
 // Position returns the position after all changes committed so far.
 func (h Webhooks) Position(ctx context.Context) (string, error) {
-	if err := h.store.log.TickIfWritable(ctx); err != nil {
+	if err := h.store.log.Settle(ctx); err != nil {
 		return "", err
 	}
 	p, err := h.store.log.Newest(ctx)

@@ -12,8 +12,8 @@ import (
 )
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
-	if obj.Moment != nil {
-		return requireRow(ctx, db.Past{Moment: *obj.Moment, ID: obj.GenreID}, loader.From(ctx).PastGenres.Load)
+	if obj.AsOf != nil {
+		return requireRow(ctx, db.Past{Position: *obj.AsOf, ID: obj.GenreID}, loader.From(ctx).PastGenres.Load)
 	}
 	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }

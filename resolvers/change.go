@@ -177,7 +177,7 @@ func history(ctx context.Context, typ model.CatalogueType, id model.ID, first in
 	if first < 1 || first > model.MaxPageSize {
 		return nil, badArgument("first", fmt.Sprintf("The first argument must be between 1 and %d.", model.MaxPageSize))
 	}
-	if err := changes.CheckPosition(after); err != nil { // else it would fail the histories that are read together
+	if _, err := changes.Parse(after); err != nil { // else it would fail the histories that are read together
 		return nil, err
 	}
 	return loader.From(ctx).History(ctx, id, &model.HistoryArgs{Type: typ, First: first, After: after})
@@ -185,11 +185,11 @@ func history(ctx context.Context, typ model.CatalogueType, id model.ID, first in
 
 // asOf returns a row as it was at a time, or nil if it did not exist.
 func asOf[T any](ctx context.Context, rows db.Reader[T], id string, at model.Timestamp) (*T, error) {
-	moment, err := loader.From(ctx).Snapshot.MomentAt(ctx, at)
+	p, err := loader.From(ctx).Snapshot.PositionAt(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	key := db.Past{Moment: moment, ID: model.ParseID(id)}
+	key := db.Past{Position: p, ID: model.ParseID(id)}
 	found, err := rows.AsOf(ctx, []db.Past{key})
 	return found[key], err
 }

@@ -10,8 +10,8 @@ import (
 )
 
 func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.Category, error) {
-	if obj.Moment != nil {
-		return requireRow(ctx, db.Past{Moment: *obj.Moment, ID: obj.CategoryID}, loader.From(ctx).PastCategories.Load)
+	if obj.AsOf != nil {
+		return requireRow(ctx, db.Past{Position: *obj.AsOf, ID: obj.CategoryID}, loader.From(ctx).PastCategories.Load)
 	}
 	return loadParent(ctx, "category", obj.CategoryID, loader.From(ctx).Categories.Load)
 }

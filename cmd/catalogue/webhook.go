@@ -11,7 +11,6 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
-	"library-catalogue/db/changes"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
 	"library-catalogue/webhooks"
@@ -209,7 +208,7 @@ type webhookReplayCmd struct {
 }
 
 func (c *webhookReplayCmd) Run(ctx context.Context, std cli.Stdio) error {
-	if err := changes.CheckPosition(&c.From); err != nil {
+	if _, ok := model.ParsePosition(c.From); !ok {
 		return errors.New("--from must be a webhook-id or a position that the feed of changes gave")
 	}
 	return c.with(ctx, std, func(hooks db.Webhooks) error {

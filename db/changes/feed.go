@@ -32,10 +32,10 @@ type Feed struct {
 
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
-	at          Position  // end of the last distributed page, if there are subscribers
-	cut         int64     // subscribers that were too slow
-	behind      time.Time // first failure since the feed had all changes, or zero
-	logBytes    int64     // see Measure
+	at          model.Position // end of the last distributed page, if there are subscribers
+	cut         int64          // subscribers that were too slow
+	behind      time.Time      // first failure since the feed had all changes, or zero
+	sizes       sizes          // see Measure
 }
 
 // subscriber is a call of Follow.
@@ -146,8 +146,8 @@ func (f *Feed) followed() bool {
 // changes.
 func (f *Feed) once(ctx context.Context, look bool) (lacks bool, err error) {
 	if look {
-		newest := Position{}
-		if newest, lacks, err = f.log.look(ctx); err != nil || f.has(newest) {
+		newest := model.Position{}
+		if newest, lacks, err = f.log.engine.look(ctx); err != nil || f.has(newest) {
 			return lacks, err
 		}
 	}
@@ -174,7 +174,7 @@ func (f *Feed) once(ctx context.Context, look bool) (lacks bool, err error) {
 }
 
 // has reports whether the feed has distributed all changes before a position.
-func (f *Feed) has(newest Position) bool {
+func (f *Feed) has(newest model.Position) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.at == newest
@@ -215,16 +215,16 @@ func (f *Feed) cutAll(err error) {
 }
 
 // subscribe adds a subscriber, which gets all pages after the returned position.
-func (f *Feed) subscribe(ctx context.Context) (*subscriber, Position, error) {
+func (f *Feed) subscribe(ctx context.Context) (*subscriber, model.Position, error) {
 	newest, err := f.log.Newest(ctx)
 	if err != nil {
-		return nil, Position{}, err
+		return nil, model.Position{}, err
 	}
 	sub := &subscriber{pages: make(chan *feedPage, cmp.Or(f.config.Queue, feedQueue))}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.config.Life.Err() != nil {
-		return nil, Position{}, fault.Unavailable(context.Canceled)
+		return nil, model.Position{}, fault.Unavailable(context.Canceled)
 	}
 	if len(f.subscribers) == 0 {
 		f.at = newest

@@ -1,14 +1,14 @@
-// Package changes is the log of changes: positions, pages, the order and the times of changes, and the
-// feed that distributes new ones. The tables of the catalogue are read by the Snapshot of a DB.
 package changes
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
+	"time"
 
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
@@ -42,10 +42,60 @@ type Log struct {
 	Dialect *dialect.Dialect
 	DB      DB
 
-	refusesTicks atomic.Bool  // the database refused the last tick, because it is read-only
-	settled      atomic.Int64 // SQLite: all changes before this time are committed
-	mu           sync.Mutex
-	timing       *timing // the running one, or nil
+	engine       engine
+	sql          *statements
+	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
+}
+
+// NewLog returns the log of a database.
+func NewLog(d *dialect.Dialect, db DB) *Log {
+	l := &Log{Dialect: d, DB: db}
+	l.engine, l.sql = &serial{Log: l}, &serialSQL
+	if d == dialect.Postgres {
+		l.engine, l.sql = ticked{l}, &tickedSQL
+	}
+	return l
+}
+
+// Tick gives each committed change its place in the log and its time. Reads that begin after it see no change without
+// a time from before the call. It does nothing on a database that refuses writes. It returns after maxTickWait, because
+// a page of the log ends before changes without a time.
+func (l *Log) Tick(ctx context.Context) error {
+	err := l.ifWritable(l.engine.tick(ctx))
+	if errors.Is(err, errTickWaits) {
+		return nil
+	}
+	return err
+}
+
+// Settle is Tick for a question about a time: it also waits for transactions that have taken their time and are not
+// committed. Waits reports whether its error is that of a wait that took too long.
+func (l *Log) Settle(ctx context.Context) error { return l.ifWritable(l.engine.settle(ctx)) }
+
+// Waits reports whether an error is that of a tick that waited too long for a writer.
+func Waits(err error) bool { return errors.Is(err, errTickWaits) }
+
+// ifWritable returns the error of a tick, but nil from a database that refuses writes.
+func (l *Log) ifWritable(err error) error {
+	if l.refusesTicks.Store(fault.Of(err) == fault.ReadOnly); l.refusesTicks.Load() {
+		return nil
+	}
+	return err
+}
+
+// RefusesTicks reports whether the database refused the last tick, because it is read-only.
+func (l *Log) RefusesTicks() bool { return l.refusesTicks.Load() }
+
+// OpenSince returns the earliest time that a commit may still get after a read that begins now, for AtSQL.
+func (l *Log) OpenSince() model.Timestamp { return l.engine.openSince() }
+
+// TimeNow returns the current time.
+func TimeNow() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
+
+// Newest returns the position after all changes that are logged now.
+func (l *Log) Newest(ctx context.Context) (p model.Position, err error) {
+	err = l.DB.Get(ctx, &p.Tick, l.sql.newest)
+	return p, err
 }
 
 // Changes returns a page of changes, oldest first. It examines a bounded part of the log, so a page
@@ -62,7 +112,7 @@ func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.Change
 	if err != nil {
 		return nil, err
 	}
-	if err := l.TickForPage(ctx); err != nil {
+	if err := l.Tick(ctx); err != nil {
 		return nil, err
 	}
 	rows := max(1, args.First)
@@ -79,10 +129,10 @@ func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.Change
 // read reads a page of at most rows changes after a position, or from the beginning of the
 // log if it is nil. It returns that position too. It never reads a replica, because a standby does not
 // know which transactions run.
-func (l *Log) read(ctx context.Context, f Filter, after *Position, rows int) (page *Page, begin Position, err error) {
+func (l *Log) read(ctx context.Context, f Filter, after *model.Position, rows int) (page *Page, begin model.Position, err error) {
 	keepsPlans := f.where == nil // else the index depends on the operands
 	err = l.DB.Read(ctx, keepsPlans, func(ctx context.Context, s Snapshot) error {
-		window, err := l.readWindow(ctx, s, after)
+		window, err := l.engine.window(ctx, s, after)
 		if err != nil {
 			return err
 		}
@@ -91,12 +141,12 @@ func (l *Log) read(ctx context.Context, f Filter, after *Position, rows int) (pa
 			return nil
 		}
 		b := query.New(l.Dialect)
-		all, err := l.find(ctx, s, b, l.windowSQL(b, window, rows+1), f)
+		all, err := l.find(ctx, s, b, l.engine.windowSQL(b, window, rows+1), f)
 		if err != nil {
 			return err
 		}
 		if len(all) > rows {
-			all, page.more, page.end = all[:rows], true, l.position(all[rows-1])
+			all, page.more, page.end = all[:rows], true, all[rows-1].position(l.engine)
 		}
 		page.changes, err = l.resolve(ctx, s, all)
 		return err
@@ -104,25 +154,26 @@ func (l *Log) read(ctx context.Context, f Filter, after *Position, rows int) (pa
 	return page, begin, err
 }
 
-// found is a change as read from the log.
-type found struct {
-	Tick, Seq, Version int64
-	RowID              model.ID `db:"row_id"`
-	Type, Operation    string
-	Actor              string
-	At                 model.Timestamp
-	Matches            bool
-	Superseded         bool    // a later change of the row is logged
-	After              *string // the row after this change, if it is superseded
-	Name               *string // of a deleted row
+// brief is a change without its row.
+type brief struct {
+	Tick, Seq       int64
+	RowID           model.ID `db:"row_id"`
+	Type, Operation string
+	Actor           string
+	At              model.Timestamp
 }
 
 // position returns the position after a change.
-func (l *Log) position(c found) Position {
-	if !l.Dialect.HasTicks {
-		return Position{Tick: c.Seq}
-	}
-	return Position{Tick: c.Tick, Seq: c.Seq}
+func (c brief) position(e engine) model.Position { return e.position(c.Tick, c.Seq) }
+
+// found is a change as read from the log.
+type found struct {
+	brief
+	Version    int64
+	Matches    bool
+	Superseded bool    // a later change of the row is logged
+	After      *string // the row after this change, if it is superseded
+	Name       *string // of a deleted row
 }
 
 // find reads the changes of a SELECT, in order, each with its successor of the same row.
@@ -144,7 +195,7 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 		if !c.Matches {
 			continue
 		}
-		at, typ := l.position(c), typesByCode[c.Type]
+		at, typ := c.position(l.engine), typesByCode[c.Type]
 		change := &model.Change{
 			Position: at.String(), Type: typ, RowID: c.RowID,
 			Operation: operationsByCode[c.Operation], Version: c.Version, At: c.At, Actor: c.Actor, Deleted: c.Name,

@@ -10,7 +10,7 @@ const readRows = 500
 
 // logged is a change with its place in the log.
 type logged struct {
-	at     Position
+	at     model.Position
 	seq    int64
 	change *model.Change
 }
@@ -18,12 +18,12 @@ type logged struct {
 // Page is a part of the log. Its changes are shared and must not be modified.
 type Page struct {
 	changes []logged
-	end     Position // where the next page begins
+	end     model.Position // where the next page begins
 	more    bool
 }
 
 // nodes returns the changes after a position as a page for a client, at most first of them.
-func (p *Page) nodes(after Position, first int) *model.ChangePage {
+func (p *Page) nodes(after model.Position, first int) *model.ChangePage {
 	page := &model.ChangePage{Position: p.end.String(), HasMore: p.more}
 	for _, c := range p.changes {
 		if !after.Before(c.at) {

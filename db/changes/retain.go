@@ -18,7 +18,7 @@ func (l *Log) Forget(ctx context.Context, days int) error {
 	if days == 0 {
 		return nil
 	}
-	for _, text := range l.Dialect.ForgetChanges {
+	for _, text := range l.sql.forget {
 		text = strings.ReplaceAll(text, "{cut}", l.Dialect.HoursAgo(24*days))
 		for deleted := int64(1); deleted > 0; {
 			var err error
@@ -33,7 +33,19 @@ func (l *Log) Forget(ctx context.Context, days int) error {
 // PurgeRow deletes the old columns of a row from the log and returns the number of changes that lost
 // them. The changes remain, without the row.
 func (l *Log) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.ID) (int64, error) {
+	if err := l.purgeKept(ctx); err != nil {
+		return 0, err
+	}
 	return l.DB.Exec(ctx, `UPDATE changes SET old = NULL WHERE row_id = $1 AND type = $2 AND old IS NOT NULL`, id, types[typ].code)
+}
+
+// purgeKept deletes the row that SQLite's triggers keep of the last REPLACE.
+func (l *Log) purgeKept(ctx context.Context) error {
+	if l.sql.purge == "" {
+		return nil
+	}
+	_, err := l.DB.Exec(ctx, l.sql.purge)
+	return err
 }
 
 // SubjectSQL returns the condition that a subject contains a folded text. The subject of an account must be equal, because
@@ -46,17 +58,19 @@ func (l *Log) SubjectSQL(column, text, operand string, b *query.Builder) string 
 }
 
 // PurgeText deletes from the log the old columns of each row that had a folded text in one of them, and each
-// actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the numbers of changes that lost
-// their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
-// callers whose subject contains the text.
+// actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the
+// numbers of changes that lost their columns and their actor.
 func (l *Log) PurgeText(ctx context.Context, text, operand string) (rows, actors int64, err error) {
+	if err := l.purgeKept(ctx); err != nil {
+		return 0, 0, err
+	}
 	for _, part := range []struct {
 		changed   *int64
 		column    string
 		condition func(b *query.Builder) string
 	}{
 		{&rows, "old", func(b *query.Builder) string {
-			return `EXISTS (SELECT 1 FROM ` + l.Dialect.Members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
+			return `EXISTS (SELECT 1 FROM ` + l.sql.members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
 		}},
 		{&actors, "actor", func(b *query.Builder) string {
 			return l.SubjectSQL("actor", text, operand, b)

@@ -1,28 +1,29 @@
 package changes
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
-	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
 
-// Mark is a moment of the log. Its Tick has a random number, so a state of the database that has the tick goes back to
-// the same moment, also after a restored backup or the promotion of a standby.
+// Mark is a position in the log, with what later changes are known by. Its Tick has a random number, so a state of the
+// database that has the tick goes back to the same state, also after a restored backup or the promotion of a standby.
 type Mark struct {
 	Tick int64
 	Next string // PostgreSQL: the first transaction that the tick did not see any part of
 	Open string // PostgreSQL: the Array of those that ran
 }
 
-// MarkSQL returns the SELECT of the columns of the newest mark.
-func MarkSQL(d *dialect.Dialect) string {
-	if d.HasTicks {
-		return `SELECT id, CAST(pg_snapshot_xmax(snapshot) AS text), CAST(ARRAY(SELECT pg_snapshot_xip(snapshot)) AS text) FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`
+// MarkSQL returns the SELECT of the columns of the newest mark. If makes is true, it makes a tick before where
+// ticks give times.
+func (l *Log) MarkSQL(ctx context.Context, makes bool) (text string, err error) {
+	if makes && l.sql.commit == "" {
+		err = l.Tick(ctx)
 	}
-	return `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`
+	return l.sql.mark, err
 }
 
 // maxSince is the maximum number of changes after a mark. With more SinceSQL does not know them.
@@ -35,16 +36,9 @@ const Known = 2
 // SinceSQL returns the SELECT of the books that changed after a mark and are, or were, in a selection. Its columns are a
 // revision, a number, and columns of the book r. The number is -1 for a book as it was at the mark, and 1 for one as it
 // is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known or more.
-func SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision string, columns []string) string {
-	d, book := b.Dialect, types[model.TypeBook]
-	tick, limit := b.Arg(mark.Tick), b.Arg(maxSince+1)
-	known := `EXISTS (SELECT 1 FROM feed WHERE start = ` + tick + ` OR start < ` + tick + ` AND EXISTS (SELECT 1 FROM changes WHERE seq = ` + tick + `))`
-	after, current := `c.seq > `+tick, `firsts f CROSS JOIN books r ON r.id = f.row_id`
-	if d.HasTicks {
-		known = `EXISTS (SELECT 1 FROM ticks WHERE id = ` + tick + ` AND pg_snapshot_xmax(snapshot) <= pg_snapshot_xmax(pg_current_snapshot()))`
-		after = `(c.xid >= CAST(` + b.Arg(mark.Next) + ` AS xid8) OR c.xid = ANY(CAST(` + b.Arg(mark.Open) + ` AS xid8[])))`
-		current = `firsts f CROSS JOIN LATERAL (SELECT * FROM books WHERE id = f.row_id OFFSET 0) r` // else a plan may read all books
-	}
+func (l *Log) SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision string, columns []string) string {
+	book, limit := types[model.TypeBook], b.Arg(maxSince+1)
+	known, after, current := l.engine.sinceSQL(b, mark)
 	filter := func() string {
 		if where == nil {
 			return ""

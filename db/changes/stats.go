@@ -14,11 +14,15 @@ const (
 	maxLogSize = 10 << 30         // bytes before a check warns
 )
 
+// MaxRevisionSize is the bytes of PostgreSQL's table revision before a check warns. It takes 24 kB. No version of its rows
+// can be removed while a snapshot from before it is open, and each read of the revision passes all versions.
+const MaxRevisionSize = 512 << 10
+
 // Stats returns the state of the feed of changes.
 func (f *Feed) Stats() stats.Feed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := stats.Feed{LogBytes: f.logBytes, Subscribers: len(f.subscribers), Cut: f.cut}
+	all := stats.Feed{LogBytes: f.sizes.Log, Subscribers: len(f.subscribers), Cut: f.cut}
 	if !f.behind.IsZero() {
 		all.Lag = time.Since(f.behind)
 	}
@@ -37,20 +41,26 @@ func (f *Feed) caughtUp(err error) {
 	}
 }
 
-// Measure measures the log for Stats and Check.
+// sizes are the bytes of tables.
+type sizes struct {
+	Log      int64
+	Revision int64 // 0 where it does not grow
+}
+
+// Measure measures the log and the table revision for Stats and Checks.
 func (f *Feed) Measure(ctx context.Context) error {
-	var bytes int64
-	err := f.log.DB.Get(ctx, &bytes, f.log.Dialect.LogSize)
+	var measured sizes
+	err := f.log.DB.Get(ctx, &measured, f.log.sql.size)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {
-		f.logBytes = bytes
+		f.sizes = measured
 	}
 	return err
 }
 
-// Check warns about a feed that does not go on and about a large log.
-func (f *Feed) Check() model.Check {
+// Checks warns about a feed that does not go on, a large log, and a large table revision.
+func (f *Feed) Checks() []model.Check {
 	check := model.Check{Name: "changes", Status: model.Pass}
 	switch f := f.Stats(); {
 	case f.Lag > maxLag:
@@ -58,5 +68,11 @@ func (f *Feed) Check() model.Check {
 	case f.LogBytes > maxLogSize:
 		check.Status, check.Output = model.Warn, fmt.Sprintf("The log of changes takes %d GiB. Lower CATALOGUE_CHANGES_DAYS.", f.LogBytes>>30)
 	}
-	return check
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.sizes.Revision <= MaxRevisionSize {
+		return []model.Check{check}
+	}
+	return []model.Check{check, {Name: "revision", Status: model.Warn, Output: fmt.Sprintf(
+		"The table revision takes %d kB, which slows every read. A transaction was open for long: end it, then run catalogue db doctor --fix.", f.sizes.Revision>>10)}}
 }

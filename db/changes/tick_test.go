@@ -41,7 +41,7 @@ func TestTicksAreShared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &slowDB{release: make(chan struct{})}
-				l := &Log{Dialect: dialect.SQLite, DB: d}
+				l := NewLog(dialect.SQLite, d)
 				ended := make(chan error, 3)
 				for range 3 { // the first one's transaction has begun when the others come
 					go func() { ended <- tick(l, t.Context()) }()
@@ -68,12 +68,12 @@ func TestTickWaitsForAWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &slowDB{release: make(chan struct{})}
-		l := &Log{Dialect: dialect.SQLite, DB: d}
+		l := NewLog(dialect.SQLite, d)
 		begun := time.Now()
 		if err := l.Settle(t.Context()); !Waits(err) || time.Since(begun) != maxTickWait {
 			t.Errorf("after %v: %v", time.Since(begun), err)
 		}
-		if err := l.TickForPage(t.Context()); err != nil {
+		if err := l.Tick(t.Context()); err != nil {
 			t.Errorf("a page: %v", err)
 		}
 		if since := l.OpenSince(); since != TimeNow()-model.Timestamp(maxTickWait.Microseconds()) {
@@ -96,10 +96,10 @@ func TestFailedTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &slowDB{release: make(chan struct{}), fails: sql.ErrConnDone}
 		close(d.release)
-		l := &Log{Dialect: dialect.SQLite, DB: d}
+		l := NewLog(dialect.SQLite, d)
 		for n := range 2 {
-			if err := l.Settle(t.Context()); !errors.Is(err, sql.ErrConnDone) || d.writes != n+1 || l.settled.Load() != 0 {
-				t.Errorf("transaction %d: %v, settled %d", d.writes, err, l.settled.Load())
+			if err := l.Settle(t.Context()); !errors.Is(err, sql.ErrConnDone) || d.writes != n+1 || l.engine.(*serial).settled.Load() != 0 {
+				t.Errorf("transaction %d: %v, settled %d", d.writes, err, l.engine.(*serial).settled.Load())
 			}
 		}
 	})

@@ -27,13 +27,13 @@ type Dialect struct {
 	HasTrigrams      bool // trigram indexes, with the extension pg_trgm
 	HasSequences     bool // ids come from a sequence, which explicit ids do not advance
 	HasHashGroups    bool // groups rows without sorting them
-	HasTicks         bool // transactions commit in another order than they write, so the table ticks divides the changes
 	EstimatesRows    bool // plans use row estimates
 	DerivesTexts     bool // folded forms and words are generated columns; else the program writes them
 	NeedsCursors     bool // a connection cannot run another statement while one returns rows
 	DeferredJoin     bool // an index-only scan followed by a join is cheaper (deferred join)
 	LimitsIndexRows  bool // indexes reject long texts, so books have author_short
 	TellsUnanswered  bool // the driver reports a missing response (postgres.ErrUnanswered)
+	CompilesTriggers bool // compiling a statement compiles its triggers, which takes long
 
 	BindType     int    // fastest placeholders of the driver, as in sqlx
 	Disks        string // subject of the message about a full disk
@@ -42,15 +42,9 @@ type Dialect struct {
 	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes, and the texts of triggers
 	BeginRestore string // statement that starts a restore and blocks other writers
 	LogReset     string // statement that logs that all rows may have changed
-	Members      string // function that returns the members of a JSON object as rows
-	LogSize      string // SELECT of the bytes of the log of changes
 	SetActor     string // statement that names the actor of the transaction's changes, its argument
 	ClearActor   string // statement that ends that; empty if the end of the transaction does
 	PlanOnce     string // statements that let the transaction plan a prepared statement once, by indexes; empty if it does so
-
-	// ForgetChanges are statements that delete some of the changes before {cut}. Each runs until it
-	// deletes nothing. The argument is the maximum number.
-	ForgetChanges []string
 
 	Now         string         // current time in the format of created_at
 	ForUpdate   string         // suffix of a SELECT that locks rows against changes and references

@@ -24,7 +24,6 @@ var Postgres = &Dialect{
 	HasTrigrams:      true,
 	HasSequences:     true,
 	HasHashGroups:    true,
-	HasTicks:         true,
 	EstimatesRows:    true,
 	DerivesTexts:     true,
 	NeedsCursors:     true,
@@ -46,17 +45,8 @@ UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()
 UNION ALL SELECT tgname || ' ' || encode(tgargs, 'escape') FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace`,
 	LogReset: `INSERT INTO changes (row_id, version, type, operation) VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
 	// A plan that was made while the tables were small must not read them whole when they are large.
-	PlanOnce: `SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off`,
-	SetActor: `SELECT set_config('catalogue.actor', $1, true)`,
-	Members:  `jsonb_each_text`,
-	LogSize:  `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks')`,
-	// The newest tick before the cut stays, as the beginning of the log. Its batch and those before
-	// it go.
-	ForgetChanges: []string{
-		`DELETE FROM ticks WHERE id IN (SELECT id FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t WHERE next < {cut})`,
-		`DELETE FROM changes WHERE (xid, seq) IN (SELECT xid, seq FROM changes
-WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1) AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1)) ORDER BY xid, seq LIMIT $1)`,
-	},
+	PlanOnce:     `SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off`,
+	SetActor:     `SELECT set_config('catalogue.actor', $1, true)`,
 	BeginRestore: `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`,
 
 	Now:         "now()",

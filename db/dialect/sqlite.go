@@ -17,6 +17,8 @@ var SQLite = &Dialect{
 	System: "sqlite",
 	Goose:  "sqlite3",
 
+	CompilesTriggers: true,
+
 	BindType:   sqlx.QUESTION,                             // the driver would look up each $1 by name
 	Disks:      "The disk of the database, or of TMPDIR,", // SQLite does not report which
 	Session:    `SELECT false AS read_only, '' AS process`,
@@ -31,15 +33,6 @@ UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'trigger'`,
 	LogReset: `INSERT INTO changes (seq, at, row_id, version, type, operation, untimed)
 SELECT max(f.start, coalesce(n.seq, 0)) + k.n + (random() & 16777215), max(strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'), coalesce(n.at, f.at)), 0, 0, k.type, 'r', 1
 FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes) CROSS JOIN (SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
-	Members: `json_each`,
-	LogSize: `SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN ('changes', 'changes_row')`,
-	// The row of feed moves before the changes go, so that no position is known after a part of its
-	// changes is deleted.
-	ForgetChanges: []string{
-		`UPDATE feed SET (start, at) = (SELECT c.seq, c.at FROM (SELECT seq, at FROM changes WHERE seq > start ORDER BY seq LIMIT $1) c WHERE c.at < {cut} ORDER BY c.seq DESC LIMIT 1)
-WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < {cut}`,
-		`DELETE FROM changes WHERE seq IN (SELECT c.seq FROM changes c, feed f WHERE c.seq <= f.start ORDER BY c.seq LIMIT $1)`,
-	},
 	SetActor:   `UPDATE feed SET actor = $1`,
 	ClearActor: `UPDATE feed SET actor = NULL`,
 

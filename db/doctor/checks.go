@@ -171,11 +171,11 @@ func (e *exam) resets() []string {
 
 // checkFeed checks the row that SQLite's log needs.
 func (e *exam) checkFeed(ctx context.Context) error {
-	if e.HasTicks {
+	if e.logBegins == "" {
 		return nil
 	}
 	var right bool
-	if err := e.GetContext(ctx, &right, `SELECT count(*) = 1 AND min(start) > 0 FROM feed`); err != nil || right {
+	if err := e.GetContext(ctx, &right, e.logBegins); err != nil || right {
 		return err
 	}
 	e.found(ctx, "The log of changes has no beginning, so that nothing is logged.", "", `DELETE FROM feed`,

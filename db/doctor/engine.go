@@ -18,6 +18,7 @@ type engine struct {
 	lastID       string   // expression of the last generated id, or NULL
 	passIDs      []string // advance the next id past all ids
 	missingWords string   // SELECT of words that the vocabulary lacks
+	logBegins    string   // SELECT that reports whether the log has its beginning
 	unlogged     string   // SELECT of the ids of rows whose newest state is not logged; %[2]s is the code of their type
 }
 
@@ -36,6 +37,7 @@ var postgresEngine = engine{
 
 var sqliteEngine = engine{
 	Dialect:      dialect.SQLite,
+	logBegins:    `SELECT count(*) = 1 AND min(start) > 0 FROM feed`,
 	unlogged:     unloggedSQL(`(SELECT at FROM feed)`, strings.ReplaceAll(dialect.SQLite.Now, "%", "%%")),
 	objects:      sqliteObjectsSQL,
 	fileProblems: `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,

@@ -82,16 +82,16 @@ func (k *Keyset) orderBy(backward bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// Bound is an end of a page: rows come after or before a position.
+// Bound is an end of a page: rows come after or before a place.
 type Bound struct {
-	Position          *model.Position
+	Place             *model.Place
 	Before, Inclusive bool
 }
 
 // Bounds returns the ends of a page.
 func Bounds(p *model.Page) []Bound {
 	all := []Bound{{p.After, false, false}, {p.From, false, true}, {p.Before, true, false}, {p.Until, true, true}}
-	return slices.DeleteFunc(all, func(b Bound) bool { return b.Position == nil })
+	return slices.DeleteFunc(all, func(b Bound) bool { return b.Place == nil })
 }
 
 // Operator returns the operator that compares a column with its value at the bound.
@@ -110,10 +110,10 @@ func (b Bound) Operator(descending, inclusive bool) string {
 func (b *Builder) seek(k *Keyset, bound Bound) string {
 	last := len(k.columns) - 1
 	values := make([]string, 0, len(k.columns))
-	for _, key := range bound.Position.Keys {
+	for _, key := range bound.Place.Keys {
 		values = append(values, b.Arg(key))
 	}
-	values = append(values, b.Arg(bound.Position.ID))
+	values = append(values, b.Arg(bound.Place.ID))
 	text := k.columns[last] + bound.Operator(k.descending[last], bound.Inclusive) + values[last]
 	oneWay := !slices.Contains(k.descending, !k.descending[0])
 	if last > 0 && oneWay && k.joins() == "" && b.Dialect.HasRowCompare {

@@ -61,9 +61,9 @@ func (b *Builder) Page(src Source, columns []*model.FieldInfo, p *model.Page, k 
 	return "SELECT " + Columns(b.Dialect, columns, "r") + b.limited(src, p, k, found, parent)
 }
 
-// Positions returns the SELECT of the id and sort keys of every n-th row in the order of a list,
+// Places returns the SELECT of the id and sort keys of every n-th row in the order of a list,
 // limit of them at most.
-func (b *Builder) Positions(src Source, p *model.Page, k Keyset, every, limit int) string {
+func (b *Builder) Places(src Source, p *model.Page, k Keyset, every, limit int) string {
 	numbered := "SELECT r.id" + k.selected() + ", row_number() OVER (ORDER BY " + k.orderBy(false) + ") AS place" + b.rows(src, k.joins(), p.Where, "")
 	of := k.of("k")
 	return "SELECT k.id" + of.selected() + " FROM (" + numbered + ") k WHERE place % " + strconv.Itoa(every) + " = 0 ORDER BY place LIMIT " + strconv.Itoa(limit)

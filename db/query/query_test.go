@@ -83,7 +83,7 @@ type object = map[string]any
 func statements() []written {
 	search, offset := "momo", 20
 	after := func(keys ...any) func(*model.Page) {
-		return func(p *model.Page) { p.After = &model.Position{Keys: keys, ID: 7} }
+		return func(p *model.Page) { p.After = &model.Place{Keys: keys, ID: 7} }
 	}
 	latest := model.PageArgs{OrderBy: orderBy("PUBLISHED_AT", "DESC"), Filter: model.Filter{
 		"author": object{"icontains": "Ende_%"}, "price": object{"gte": "1.00", "lte": "80"}, "publishedAt": object{"lt": "2005-08-05"},
@@ -91,12 +91,12 @@ func statements() []written {
 	return []written{
 		pageOf("page by id", model.PageArgs{}, after()),
 		pageOf("page by id, backwards", model.PageArgs{}, func(p *model.Page) {
-			p.Before, p.Until, p.From, p.Backward = &model.Position{ID: 9}, &model.Position{ID: 8}, &model.Position{ID: 2}, true
+			p.Before, p.Until, p.From, p.Backward = &model.Place{ID: 9}, &model.Place{ID: 8}, &model.Place{ID: 2}, true
 		}),
 		pageOf("page with an offset", model.PageArgs{Offset: &offset}, nil),
 		{"positions", func(t *testing.T, b *query.Builder) string {
 			p := page(t, "Book", model.PageArgs{OrderBy: append(orderBy("AUTHOR", "DESC"), orderBy("PAGES", "")...), Filter: object{"pages": object{"gt": 99}}})
-			return b.Positions(books, p, b.NewKeyset(query.Books, p.Order), 100, 1000)
+			return b.Places(books, p, b.NewKeyset(query.Books, p.Order), 100, 1000)
 		}},
 		pageOf("page by name", model.PageArgs{OrderBy: orderBy("NAME", "")}, after("momo")),
 		pageOf("page by shelf mark", model.PageArgs{OrderBy: orderBy("SHELF_MARK", ""), Filter: model.Filter{"shelfMark": object{"gte": "QA9", "startsWith": "QA"}}}, after("qa19 \x01qa9")),

@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 			}
 			page := &model.Page{Limit: 20, Order: model.Order{Keys: []model.OrderKey{{Field: model.Relevance}}}}
 			page.Where = &model.Condition{Op: model.Gt, Field: "pages", Operand: int64(300)}
-			page.After = &model.Position{Keys: []any{int64(wholeLevel + 1)}, ID: 7}
+			page.After = &model.Place{Keys: []any{int64(wholeLevel + 1)}, ID: 7}
 			for _, found := range []int{Many, 0} {
 				s, err := New(t.Context(), d, query.Books, "Jr Tolkein", Many, run(found), nil)
 				if err != nil {

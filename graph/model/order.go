@@ -64,14 +64,14 @@ func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, erro
 	return order, nil
 }
 
-// Position is the position of a row in an order: its keys, int64 or string, and its id.
-type Position struct {
+// Place is where a row stands in an order: its keys, int64 or string, and its id.
+type Place struct {
 	Keys []any
 	ID   ID
 }
 
 // compare returns -1 if a precedes b in the order, 1 if it follows b, and 0 if they are equal.
-func (o *Order) compare(a, b *Position) int {
+func (o *Order) compare(a, b *Place) int {
 	for i, key := range o.Keys {
 		c := 0
 		switch v := a.Keys[i].(type) {
@@ -113,14 +113,14 @@ func (o *Order) encodeCursor(typename string, row Node) string {
 	return base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(raw, uint64(row.RowID())))
 }
 
-func (o *Order) decodeCursor(typename, cursor string) (*Position, bool) {
+func (o *Order) decodeCursor(typename, cursor string) (*Place, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	hash := o.hash(typename)
 	if err != nil || len(raw) <= len(hash) || string(raw[:len(hash)]) != string(hash) {
 		return nil, false
 	}
 	rest := raw[len(hash):]
-	p := &Position{}
+	p := &Place{}
 	encoded := hash
 	for _, kind := range o.kinds {
 		key, size := decodeKey(kind, rest)

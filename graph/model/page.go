@@ -44,10 +44,10 @@ type Page struct {
 	Offset     int // number of rows to skip
 	Projection Projection
 	Backward   bool // count Limit and Offset from the end; the rows stay in order
-	After      *Position
-	From       *Position // like After, but inclusive
-	Before     *Position
-	Until      *Position // like Before, but inclusive
+	After      *Place
+	From       *Place // like After, but inclusive
+	Before     *Place
+	Until      *Place // like Before, but inclusive
 }
 
 // Key returns a text that identifies the page, so that equal pages of several parents share a
@@ -59,7 +59,7 @@ func (p *Page) Key() string {
 	dst = strconv.AppendInt(append(dst, ' '), int64(p.Offset), 10)
 	dst = strconv.AppendInt(append(dst, ' '), int64(p.Projection), 10)
 	dst = strconv.AppendBool(append(dst, ' '), p.Backward)
-	for _, bound := range []*Position{p.After, p.From, p.Before, p.Until} {
+	for _, bound := range []*Place{p.After, p.From, p.Before, p.Until} {
 		dst = append(dst, ' ')
 		if bound != nil {
 			for _, key := range bound.Keys {
@@ -106,18 +106,18 @@ func (a PageArgs) Page(typename string) (*Page, error) {
 		return nil, err
 	}
 	for _, bound := range []struct {
-		name     string
-		cursor   *string
-		position **Position
+		name   string
+		cursor *string
+		place  **Place
 	}{{"after", a.After, &p.After}, {"before", a.Before, &p.Before}} {
 		if bound.cursor == nil {
 			continue
 		}
-		position, ok := order.decodeCursor(typename, *bound.cursor)
+		place, ok := order.decodeCursor(typename, *bound.cursor)
 		if !ok {
 			return nil, badArgument(bound.name, "The "+bound.name+" argument must be a cursor that this list gave.")
 		}
-		*bound.position = position
+		*bound.place = place
 	}
 	return p, nil
 }
@@ -183,12 +183,12 @@ type Node interface {
 
 // Ordered holds the values that reading sets in rows, in addition to their columns.
 type Ordered struct {
-	Keys   string  `db:"-"` // see Node's OrderKeys
-	Moment *Moment `db:"-"` // of a row of the past; nil for a row of now
+	Keys string    `db:"-"` // see Node's OrderKeys
+	AsOf *Position `db:"-"` // the changes up to it are in a row of the past; nil for a row of now
 }
 
-// SetMoment sets the moment of a row of the past.
-func (o *Ordered) SetMoment(m *Moment) { o.Moment = m }
+// SetAsOf makes a row one of the past.
+func (o *Ordered) SetAsOf(p *Position) { o.AsOf = p }
 
 // OrderKeys implements Node.
 func (o *Ordered) OrderKeys() string { return o.Keys }
@@ -287,7 +287,7 @@ func (c *Connection[T]) Correction(ctx context.Context) (*string, error) {
 	return c.Correct(ctx, c.page.Search)
 }
 
-// PageInfo reads the page and returns its position.
+// PageInfo reads the page and returns where it is in its list.
 func (c *Connection[T]) PageInfo(ctx context.Context) (*PageInfo, error) {
 	nodes, err := c.Nodes(ctx)
 	if err != nil {
@@ -302,7 +302,7 @@ func (c *Connection[T]) PageInfo(ctx context.Context) (*PageInfo, error) {
 }
 
 // hasNextPage and hasPreviousPage run after Nodes. If the page does not tell, they look for a row
-// beyond it, at a position common to all parents, so that these share a statement.
+// beyond it, at a place common to all parents, so that these share a statement.
 
 func (c *Connection[T]) hasNextPage(ctx context.Context) (bool, error) {
 	p := c.page
@@ -349,7 +349,7 @@ type Edge[T Node] struct {
 // Cursor returns the cursor of the row.
 func (e *Edge[T]) Cursor() string { return e.connection.Cursor(e.Node) }
 
-// PageInfo is the position of a page in its list.
+// PageInfo says where a page is in its list.
 type PageInfo struct {
 	StartCursor, EndCursor *string // nil for an empty page
 	hasNext, hasPrevious   func(context.Context) (bool, error)

@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// positionEvery is the distance in rows between cached positions. It is about the size of a
+	// placeEvery is the distance in rows between cached places. It is about the size of a
 	// large page.
-	positionEvery = 100
-	// maxPositions is the maximum number of positions of a list, enough for a million rows.
-	maxPositions = 10_000
-	// minOffset is the least offset for which a cached position is faster than skipping rows.
+	placeEvery = 100
+	// maxPlaces is the maximum number of places of a list, enough for a million rows.
+	maxPlaces = 10_000
+	// minOffset is the least offset for which a cached place is faster than skipping rows.
 	minOffset = 1_000
-	// rowTime is the estimated time for reading positions, for each row of a list. Pages skip rows
+	// rowTime is the estimated time for reading places, for each row of a list. Pages skip rows
 	// until that has taken as long at a revision.
 	rowTime = time.Microsecond
 	// listBytes bounds the memory of the cache.
 	listBytes = 16 << 20
 )
 
-// listCache caches the lengths of lists, the groups of books, and positions in lists, for all
+// listCache caches the lengths of lists, the groups of books, and places in lists, for all
 // requests. An entry is valid for the revision that a request sees, so it is never stale.
 type listCache struct {
-	store     *db.Store
-	totals    lru.Cache[string, listTotal]
-	groups    lru.Cache[string, listGroups]
-	positions lru.Cache[string, *listPositions]
+	store  *db.Store
+	totals lru.Cache[string, listTotal]
+	groups lru.Cache[string, listGroups]
+	places lru.Cache[string, *listPlaces]
 
-	mu      sync.Mutex // guards what follows, and took of positions
-	reading bool       // positions of a list
+	mu      sync.Mutex // guards what follows, and took of places
+	reading bool       // places of a list
 }
 
 // listTotal is the length of a list at one revision.
@@ -49,27 +49,27 @@ type listGroups struct {
 	groups   []*model.BookGroup
 }
 
-// listPositions are the positions of every positionEvery-th row of a list. They serve requests that
+// listPlaces are the places of every placeEvery-th row of a list. They serve requests that
 // have seen revision, but may be of a later one.
-type listPositions struct {
+type listPlaces struct {
 	revision int64
 	took     time.Duration // total time that requests spent skipping rows
 	done     chan struct{} // closed after the next fields are read or have failed
 	at       model.Revision
-	rows     []*model.Position
+	rows     []*model.Place
 }
 
-// closed is the channel of positions that are read.
+// closed is the channel of places that are read.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 func newListCache(store *db.Store) *listCache {
-	const overhead, positionBytes, groupBytes = 100, 150, 250 // of an entry, of a position with a text, and of a group
+	const overhead, placeBytes, groupBytes = 100, 150, 250 // of an entry, of a place with a text, and of a group
 	return &listCache{
 		store:  store,
 		totals: lru.New(listBytes/8, func(key string, _ listTotal) int { return overhead + len(key) }),
 		groups: lru.New(listBytes/2, func(key string, l listGroups) int { return overhead + len(key) + groupBytes*len(l.groups) }),
-		positions: lru.New(listBytes, func(key string, l *listPositions) int {
-			return overhead + len(key) + positionBytes*len(l.rows)
+		places: lru.New(listBytes, func(key string, l *listPlaces) int {
+			return overhead + len(key) + placeBytes*len(l.rows)
 		}),
 	}
 }
@@ -169,7 +169,7 @@ func (l *rowLoader[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
 	return rows, nil
 }
 
-// near returns a page with an offset as one that starts at a cached position, or unchanged. Call
+// near returns a page with an offset as one that starts at a cached place, or unchanged. Call
 // afterRead after reading the page.
 func (l *rowLoader[T]) near(ctx context.Context, p *model.Page) (near *model.Page, afterRead func(), err error) {
 	snapshot, lists := l.loaders.Snapshot, l.loaders.cache.lists
@@ -184,30 +184,30 @@ func (l *rowLoader[T]) near(ctx context.Context, p *model.Page) (near *model.Pag
 	}
 	list := &model.Page{Selection: p.Selection, Order: p.Order}
 	key := l.name + list.Key()
-	positions := lists.begin(key, at.Catalogue)
-	if !positions.isDone() {
+	places := lists.begin(key, at.Catalogue)
+	if !places.isDone() {
 		begun := time.Now()
 		return p, func() {
-			lists.addSkipTime(positions, p.Offset, time.Since(begun), func(ctx context.Context) {
-				lists.read(ctx, key, positions, func(ctx context.Context) ([]*model.Position, model.Revision, error) {
-					return l.rows(lists.store.Unchecked(ctx)).Positions(ctx, list, positionEvery, maxPositions)
+			lists.addSkipTime(places, p.Offset, time.Since(begun), func(ctx context.Context) {
+				lists.read(ctx, key, places, func(ctx context.Context) ([]*model.Place, model.Revision, error) {
+					return l.rows(lists.store.Unchecked(ctx)).Places(ctx, list, placeEvery, maxPlaces)
 				})
 			})
 		}, nil
 	}
-	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // another revision cannot be read
+	if places.rows == nil || snapshot.InTransaction() && places.at != at { // another revision cannot be read
 		return p, afterRead, nil
 	}
-	snapshot.RecordRead(positions.at)
+	snapshot.RecordRead(places.at)
 	page := *p
-	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
-		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery
+	if nearest := min(p.Offset/placeEvery, len(places.rows)); nearest > 0 {
+		page.After, page.Offset = places.rows[nearest-1], p.Offset-nearest*placeEvery
 	}
 	return &page, afterRead, nil
 }
 
-// isDone reports whether the positions were read or have failed.
-func (l *listPositions) isDone() bool {
+// isDone reports whether the places were read or have failed.
+func (l *listPlaces) isDone() bool {
 	select {
 	case <-l.done:
 		return true
@@ -216,29 +216,29 @@ func (l *listPositions) isDone() bool {
 	}
 }
 
-func (c *listCache) begin(key string, revision int64) *listPositions {
+func (c *listCache) begin(key string, revision int64) *listPlaces {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	positions, ok := c.positions.Get(key)
-	if !ok || positions.revision != revision {
-		positions = &listPositions{revision: revision, done: make(chan struct{})}
-		c.positions.Set(key, positions)
+	places, ok := c.places.Get(key)
+	if !ok || places.revision != revision {
+		places = &listPlaces{revision: revision, done: make(chan struct{})}
+		c.places.Set(key, places)
 	}
-	return positions
+	return places
 }
 
 // addSkipTime adds the time that a request spent skipping rows. When the total reaches the
-// estimated time for reading the positions, read reads them in the background, for one list at a
+// estimated time for reading the places, read reads them in the background, for one list at a
 // time.
-func (c *listCache) addSkipTime(positions *listPositions, rows int, took time.Duration, read func(context.Context)) {
+func (c *listCache) addSkipTime(places *listPlaces, rows int, took time.Duration, read func(context.Context)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if positions.took += took; positions.took >= time.Duration(rows)*rowTime && !c.reading && !positions.isDone() {
+	if places.took += took; places.took >= time.Duration(rows)*rowTime && !c.reading && !places.isDone() {
 		c.reading = c.store.Background(read)
 	}
 }
 
-func (c *listCache) read(ctx context.Context, key string, entry *listPositions, positions func(context.Context) ([]*model.Position, model.Revision, error)) {
+func (c *listCache) read(ctx context.Context, key string, entry *listPlaces, places func(context.Context) ([]*model.Place, model.Revision, error)) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -247,16 +247,16 @@ func (c *listCache) read(ctx context.Context, key string, entry *listPositions, 
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	var rows []*model.Position
+	var rows []*model.Place
 	var at model.Revision
 	err := task.Run(ctx, func() (err error) {
-		rows, at, err = positions(ctx)
+		rows, at, err = places(ctx)
 		return err
 	})
 	if err != nil {
-		c.positions.Delete(key) // so that a later request tries again
+		c.places.Delete(key) // so that a later request tries again
 		return
 	}
 	entry.rows, entry.at = rows, at
-	c.positions.Set(key, &listPositions{revision: at.Catalogue, done: closed, at: at, rows: rows})
+	c.places.Set(key, &listPlaces{revision: at.Catalogue, done: closed, at: at, rows: rows})
 }

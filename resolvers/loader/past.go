@@ -16,7 +16,7 @@ type Past[T any] interface {
 	// Load returns a row, or nil if it did not exist.
 	Load(ctx context.Context, key db.Past) (*T, error)
 	// expect announces a row.
-	expect(moment model.Moment, id model.ID)
+	expect(at model.Position, id model.ID)
 }
 
 type pastLoader[T any] struct {
@@ -62,10 +62,10 @@ func (p *pastLoader[T]) loadPending(ctx context.Context, key db.Past) error {
 	return p.batch.fetchLevel(ctx, pending)
 }
 
-func (p *pastLoader[T]) expect(moment model.Moment, id model.ID) {
+func (p *pastLoader[T]) expect(at model.Position, id model.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pending = append(p.pending, db.Past{Moment: moment, ID: id})
+	p.pending = append(p.pending, db.Past{Position: at, ID: id})
 }
 
 // History returns a page of the changes of a row, newest first. Rows that are requested at the same
@@ -97,5 +97,5 @@ func (l *Loaders) primeHistory(page *model.ChangePage) {
 	}
 }
 
-func (l *Loaders) primePastBook(b *model.Book)   { l.PastGenres.expect(*b.Moment, b.GenreID) }
-func (l *Loaders) primePastGenre(g *model.Genre) { l.PastCategories.expect(*g.Moment, g.CategoryID) }
+func (l *Loaders) primePastBook(b *model.Book)   { l.PastGenres.expect(*b.AsOf, b.GenreID) }
+func (l *Loaders) primePastGenre(g *model.Genre) { l.PastCategories.expect(*g.AsOf, g.CategoryID) }
