@@ -36,17 +36,7 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 }
 
 func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
-	if err := authorise(ctx, booksUpdate); err != nil {
-		return nil, err
-	}
-	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
-		return nil, err
-	}
-	book, err := r.store.Books.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return &model.UpdateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
+	return updateRow(ctx, r.store.Books, input, booksUpdate, r.checkBookPatch)
 }
 
 // checkBookPatch validates new values, including the genre's existence.

@@ -43,24 +43,13 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 }
 
 func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
-	if err := authorise(ctx, categoriesUpdate); err != nil {
-		return nil, err
-	}
-	if err := input.Patch.Validate().Err(); err != nil {
-		return nil, err
-	}
-	category, err := r.store.Categories.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return &model.UpdateCategoryPayload{Row: category, ClientMutationID: input.ClientMutationID}, nil
+	return updateRow(ctx, r.store.Categories, input, categoriesUpdate, checkCategoryPatch)
 }
 
+func checkCategoryPatch(_ context.Context, patch *model.CategoryPatch) error { return patch.Validate().Err() }
+
 func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
-	if err := authorise(ctx, deleteCategoryScopes(input.OnChildren)...); err != nil {
-		return nil, err
-	}
-	return deleteRow(ctx, r.store, input, r.store.Categories)
+	return deleteRow(ctx, r.store, r.store.Categories, input, deleteCategoryScopes(input.OnChildren)...)
 }
 
 func (r *queryResolver) Category(ctx context.Context, id string, at *model.Timestamp) (*model.Category, error) {

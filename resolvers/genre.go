@@ -44,17 +44,7 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 }
 
 func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error) {
-	if err := authorise(ctx, genresUpdate); err != nil {
-		return nil, err
-	}
-	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
-		return nil, err
-	}
-	genre, err := r.store.Genres.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return &model.UpdateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
+	return updateRow(ctx, r.store.Genres, input, genresUpdate, r.checkGenrePatch)
 }
 
 // checkGenrePatch validates new values, including the category's existence.
@@ -69,10 +59,7 @@ func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.Gen
 }
 
 func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error) {
-	if err := authorise(ctx, deleteGenreScopes(input.OnChildren)...); err != nil {
-		return nil, err
-	}
-	return deleteRow(ctx, r.store, input, r.store.Genres)
+	return deleteRow(ctx, r.store, r.store.Genres, input, deleteGenreScopes(input.OnChildren)...)
 }
 
 func (r *queryResolver) Genre(ctx context.Context, id string, at *model.Timestamp) (*model.Genre, error) {
