@@ -15,9 +15,6 @@ import (
 	"library-catalogue/task"
 )
 
-// checkTimeout bounds the wait for the database and for a connection of the pool.
-const checkTimeout = 1500 * time.Millisecond
-
 // Checks reports reachability, schema version, pending statements, pool exhaustion, disk space and
 // the feed of changes and replicas.
 // A dedicated connection tells an exhausted pool from an unreachable database. Unknown results are
@@ -38,19 +35,6 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	}
 	checks = append(append(checks, pool, statements, s.checkDisk()), s.feed.Checks()...)
 	return append(checks, s.checkReplicas()...)
-}
-
-// session is the server of a connection.
-type session struct {
-	readOnly bool
-	process  string // unique among the processes of all servers
-}
-
-func (s *Store) session(ctx context.Context, on interface {
-	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
-}) (at session, err error) {
-	err = on.QueryRowContext(ctx, s.dialect.Session).Scan(&at.readOnly, &at.process)
-	return at, err
 }
 
 // checkDatabase sends the session of the dedicated connection to own, unless the check fails, and

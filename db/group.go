@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // GroupBooks returns the groups of all books for each grouping.
@@ -48,7 +49,7 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 			return nil
 		})
 	}
-	return all, runAll(ctx, statements)
+	return all, task.RunAll(ctx, maxConcurrent, statements)
 }
 
 func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
@@ -130,6 +131,10 @@ func (s *Snapshot) countsFacets(g *model.Grouping) (counts, kept bool) {
 	kept = facetcount.Supports(g) && s.mayKeep(g.Selection) && s.store.counts.Keeps(g.Selection.Key(), facetcount.Columns(g))
 	return kept || !s.store.dialect.HasHashGroups && facetcount.Supports(g), kept
 }
+
+// maxConcurrent is the maximum number of concurrent statements of one request. Each holds a connection, and SQLite has
+// at least four.
+const maxConcurrent = 3
 
 // minKept is the number of books from which counts are kept.
 const minKept = 10_000
@@ -239,7 +244,7 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 			return err
 		}
 	}
-	if err := runAll(ctx, statements); err != nil {
+	if err := task.RunAll(ctx, maxConcurrent, statements); err != nil {
 		return nil, err
 	}
 	for i, part := range parts {

@@ -1,10 +1,12 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/lib/pq"
@@ -15,6 +17,34 @@ import (
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
+
+type txKey struct{}
+
+// tx is a transaction. It runs one statement at a time, because a connection can.
+type tx struct {
+	mu       sync.Mutex
+	ended    bool
+	handle   stmt.Handle
+	readOnly bool
+	replica  bool
+	failure  error // of the first failed statement on a replica
+}
+
+// failed returns the error of a statement. After an error of a replica the read runs again on the
+// primary.
+func (t *tx) failed(err error) error {
+	if err == nil || !t.replica {
+		return err
+	}
+	t.failure = cmp.Or(t.failure, err)
+	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, model.ErrRetry, err.Error()) // without its class
+}
+
+// txOf returns the transaction that writes with ctx, or nil.
+func txOf(ctx context.Context) *tx {
+	t, _ := ctx.Value(txKey{}).(*tx)
+	return t
+}
 
 // run runs one statement: in t, or, if t is nil, on the pool for writes or for reads. text is for the record. fn
 // must read all rows before it returns. It may run again.
@@ -98,6 +128,22 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int
 // repair handles the error of a write. It returns model.ErrRetry if the write can run again.
 func (s *Store) repair(ctx context.Context, err error) error {
 	return s.followAddress(ctx, s.passTakenIDs(ctx, err))
+}
+
+// checkTimeout bounds the wait for the database and for a connection of the pool.
+const checkTimeout = 1500 * time.Millisecond
+
+// session is the server of a connection.
+type session struct {
+	readOnly bool
+	process  string // unique among the processes of all servers
+}
+
+func (s *Store) session(ctx context.Context, on interface {
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+}) (at session, err error) {
+	err = on.QueryRowContext(ctx, s.dialect.Session).Scan(&at.readOnly, &at.process)
+	return at, err
 }
 
 // followAddress handles a write that a read-only server refused, which stored nothing. If a new

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"library-catalogue/db/search"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
-	"library-catalogue/task"
 )
 
 // Snapshot reads the catalogue at one revision. It is safe for concurrent use.
@@ -350,31 +348,4 @@ func scanAll(rows *sql.Rows, at *model.Revision, scan scanRow) error {
 		}
 	}
 	return rows.Err()
-}
-
-// maxConcurrent is the maximum number of concurrent statements of one request. Each holds a
-// connection, and SQLite has at least four.
-const maxConcurrent = 3
-
-// runAll runs functions, maxConcurrent at once, and returns the first error. After it no more functions start.
-func runAll(ctx context.Context, functions []func() error) (err error) {
-	var next atomic.Int64
-	var workers []<-chan error
-	for range min(maxConcurrent, len(functions)) {
-		workers = append(workers, task.Go(ctx, func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(functions) {
-					return nil
-				}
-				if err := functions[i](); err != nil {
-					return err
-				}
-			}
-		}))
-	}
-	for _, done := range workers {
-		err = cmp.Or(err, <-done)
-	}
-	return err
 }

@@ -1,12 +1,9 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -15,7 +12,6 @@ import (
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/stmt"
-	"library-catalogue/graph/model"
 )
 
 // Write runs fn in one transaction. All writes with the context that fn gets are stored, or none if
@@ -120,32 +116,4 @@ func (s *Store) asActor(fn func(context.Context) error) func(context.Context) er
 		_, err := s.exec(ctx, s.dialect.ClearActor)
 		return err
 	}
-}
-
-type txKey struct{}
-
-// tx is a transaction. It runs one statement at a time, because a connection can.
-type tx struct {
-	mu       sync.Mutex
-	ended    bool
-	handle   stmt.Handle
-	readOnly bool
-	replica  bool
-	failure  error // of the first failed statement on a replica
-}
-
-// failed returns the error of a statement. After an error of a replica the read runs again on the
-// primary.
-func (t *tx) failed(err error) error {
-	if err == nil || !t.replica {
-		return err
-	}
-	t.failure = cmp.Or(t.failure, err)
-	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, model.ErrRetry, err.Error()) // without its class
-}
-
-// txOf returns the transaction that writes with ctx, or nil.
-func txOf(ctx context.Context) *tx {
-	t, _ := ctx.Value(txKey{}).(*tx)
-	return t
 }
