@@ -43,7 +43,7 @@ func (s *Snapshot) BooksByISBN(ctx context.Context, isbn string) (found []*model
 	return found, err
 }
 
-// byISBNSQL returns the statement of BooksByISBN. The index is on the folded text, which is that of an ISBN itself.
+// byISBNSQL returns the statement of BooksByISBN. The index is on the folded text, which equals an ISBN.
 func byISBNSQL(d *dialect.Dialect) string {
 	return versioned("SELECT " + bookMapping.selected(d, "r") + " FROM books r WHERE " + d.SortKey("r.isbn_fold") + " = $1 AND r.isbn = $1 ORDER BY r.id LIMIT " +
 		strconv.Itoa(maxCopies))
@@ -90,8 +90,8 @@ type createdBook struct {
 	reference int64
 }
 
-// CreateBook is like Books.Create. Concurrent calls share a statement. The genre and the category of the book, which are
-// those of the INSERT, can be read from caches by readBack.
+// CreateBook is like Books.Create. Concurrent calls share a statement. readBack can then read
+// the book's genre and category from caches, at the revision that the INSERT saw.
 func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput, readBack *Snapshot) (*model.Book, error) {
 	create := s.sharedCreateBook
 	if txOf(ctx) != nil {

@@ -81,7 +81,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 }
 
 // detectPooler prepares no statements if the dedicated connection and the pool share a process. If one
-// of them fails, for example at a limit of connections, Checks compares them later.
+// fails, for example at a limit of connections, Checks compares them later.
 func (s *Store) detectPooler(ctx context.Context) {
 	own, failed := s.session(ctx, s.healthDB)
 	if at, err := s.session(ctx, s.readPool.DB); err == nil && failed == nil {

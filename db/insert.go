@@ -21,7 +21,7 @@ type newRows[T any] struct {
 	mapping mapping[T]
 	fields  []model.RowField[T]
 	texts   []textColumn // written by the program unless the engine DerivesTexts
-	actors  []string     // of each row, for the log; nil for those of the transaction
+	actors  []string     // actor of each row, for the log; nil means the transaction's
 }
 
 // textColumn is a column that is derived from a text: its folded form or its words.
@@ -252,7 +252,7 @@ func actorsOf(ctx context.Context, rows int) []string {
 	return actors
 }
 
-// numbered replaces the placeholders ? with those of the engine.
+// numbered replaces the placeholders ? with the engine's.
 func (s *Store) numbered(text string) string { return sqlx.Rebind(s.dialect.BindType, text) }
 
 // tuple writes (?, ?, …).

@@ -93,7 +93,7 @@ func (s *Store) namesOf(names []string) iter.Seq[[]any] {
 	return slices.Chunk(anys(keys), importRows)
 }
 
-// alikeSQL returns the SELECT of the rows r whose names have one of n sort keys of namesOf, in order of id. Names
+// alikeSQL returns the SELECT of the rows r by n sort keys of their names (namesOf), in order of id. Names
 // with one identity have one sort key. PostgreSQL looks each key up in the index of names even without statistics, as
 // in the first import, because OFFSET keeps it from a join.
 func (s *Store) alikeSQL(table, columns string, n int) string {

@@ -259,7 +259,7 @@ func CheckURL(text string) error {
 	}
 	_, rest, _ := strings.Cut(text, "://")
 	_, err := url.Parse(text)
-	end := strings.IndexAny(rest, "/?#") // of the host; in a password these characters stand before the @
+	end := strings.IndexAny(rest, "/?#") // end of the host; in a password these characters stand before the @
 	if err != nil || end >= 0 && strings.Contains(rest[end:], "@") {
 		return errors.New("the database URL is not valid: write postgres://USER:PASSWORD@HOST:5432/NAME with special characters percent-encoded, or set the password in the environment variable PGPASSWORD")
 	}

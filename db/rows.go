@@ -46,7 +46,7 @@ type children struct {
 	of     *children
 }
 
-// extraColumn is a column after those of the fields, and the destination of Scan.
+// extraColumn is a column after the fields, and its destination for Scan.
 type extraColumn struct {
 	expression string
 	target     any

@@ -27,7 +27,7 @@ type tx struct {
 	handle   stmt.Handle
 	readOnly bool
 	replica  bool
-	failure  error // of the first failed statement on a replica
+	failure  error // error of the first failed statement on a replica
 }
 
 // failed returns the error of a statement. After an error of a replica the read runs again on the

@@ -63,7 +63,7 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 // revision stays the same. If the revision changes, fn runs a second time, in a transaction. known is a revision already
 // read for the same request, or model.NoRevision. If replicas allow it, fn runs on a replica that has every commit from
 // before the call, or that is late. If that fails, fn runs again on the primary. Within Write fn sees the writes of the
-// transaction, and runs again until no other transaction commits meanwhile.
+// transaction, and runs again until no other transaction commits at the same time.
 //
 // The ways to read, and when each is the right one:
 //   - Read, for the response of a request.
@@ -99,8 +99,8 @@ func (s *Store) readOwn(ctx context.Context, t *tx, fn func(context.Context, *Sn
 	}
 }
 
-// Changed returns the error of a read that shows that the catalogue changes, such as one of a row whose parent is
-// missing. Read then runs fn again, whatever fn returns.
+// Changed returns the error of a read that shows that the catalogue changes, such as a row without its
+// parent. Read then runs fn again, whatever fn returns.
 func (s *Snapshot) Changed() error {
 	s.changed.Store(true)
 	return model.ErrSnapshotChanged
@@ -204,7 +204,7 @@ func (s *Store) ReadTransaction(ctx context.Context, replicas model.Replicas, fn
 	})) // fn may have sent a part of its response, so it must not run again
 }
 
-// Unchecked returns a Snapshot whose reads are not checked for a common revision. Use it for a single
+// Unchecked returns a Snapshot without a check that its reads see one revision. Use it for a single
 // read, or within Write, where it sees the writes of the transaction.
 func (s *Store) Unchecked(ctx context.Context) *Snapshot { return s.newSnapshot(txOf(ctx)) }
 

@@ -45,7 +45,7 @@ type Store struct {
 	writes    *semaphore.Weighted  // at most three quarters of the connections; nil for SQLite
 	healthDB  *sql.DB              // dedicated connection for Checks; requests never use it
 	connector *postgres.Connector  // nil on SQLite
-	probes    singleflight.Group   // of followAddress
+	probes    singleflight.Group   // coalesces calls of followAddress
 	waiting   func() time.Duration // see Waiting
 	options   Options
 
@@ -72,7 +72,7 @@ type Store struct {
 	feed   *changes.Feed
 	counts *facetcount.Cache
 
-	vocabulary search.Vocabulary // of SQLite
+	vocabulary search.Vocabulary // words of all books; only on SQLite
 	loads      singleflight.Group
 
 	life    context.Context // canceled by Close

@@ -100,7 +100,7 @@ func withTx(fn func(context.Context) error) func(context.Context, *tx) error {
 	return func(ctx context.Context, t *tx) error { return fn(context.WithValue(ctx, txKey{}, t)) }
 }
 
-// asActor returns fn as a transaction whose changes are logged with the caller as the actor.
+// asActor returns fn with the caller of ctx as the actor that the log has for its changes.
 func (s *Store) asActor(fn func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		actor := changes.Actor(ctx)

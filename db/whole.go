@@ -43,7 +43,7 @@ func (r *reader[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(
 // cursor reads a SELECT in parts. The transaction can run other statements between them.
 type cursor struct {
 	*Snapshot
-	name string // of PostgreSQL's cursor, unique in the transaction
+	name string // name of PostgreSQL's cursor, unique in the transaction
 	text string
 	args []any
 	max  int // rows in a part

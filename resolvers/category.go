@@ -46,7 +46,9 @@ func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.Updat
 	return updateRow(ctx, r.store.Categories, input, categoriesUpdate, checkCategoryPatch)
 }
 
-func checkCategoryPatch(_ context.Context, patch *model.CategoryPatch) error { return patch.Validate().Err() }
+func checkCategoryPatch(_ context.Context, patch *model.CategoryPatch) error {
+	return patch.Validate().Err()
+}
 
 func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
 	return deleteRow(ctx, r.store, r.store.Categories, input, deleteCategoryScopes(input.OnChildren)...)

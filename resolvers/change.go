@@ -64,7 +64,7 @@ func (r *Resolver) Position(ctx context.Context) (string, error) {
 	return loader.From(ctx).Snapshot.Position(ctx)
 }
 
-// PrimeChanges announces changes of a response: loading a parent of one row fetches those of all.
+// PrimeChanges announces changes of a response: loading a parent of one row fetches the parents of all.
 func (r *Resolver) PrimeChanges(ctx context.Context, changes []*model.Change) {
 	var books []*model.Book
 	var genres []*model.Genre

@@ -33,7 +33,7 @@ func New(store *db.Store) *Resolver {
 	return &Resolver{store: store, cache: loader.NewCache(store), wait: loader.Wait}
 }
 
-// Read calls fn with a context whose reads all see one revision. If the revision changes, fn runs a
+// Read calls fn with a context in which all reads see one revision. If the revision changes, fn runs a
 // second time. known is a revision already read for the same request, or NoRevision. replicas says which ones may
 // serve the reads. Read returns the revision's number if one is known and fn reports that its response depends on the revision
 // alone. Otherwise it returns -1.
@@ -66,7 +66,7 @@ func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
 	return r.with(ctx, r.store.Unchecked(ctx))
 }
 
-// ReadBack reads the response of a write: it calls fn with a context whose reads all see one revision, which is not older
+// ReadBack reads the response of a write: it calls fn with a context in which all reads see one revision, not older
 // than the commit. fn may run again. ctx is of WithSnapshot. Errors: NotFound if the row was deleted since, with its
 // parent; else the write is stored, but its response is unknown.
 func (r *Resolver) ReadBack(ctx context.Context, fn func(ctx context.Context) error) error {

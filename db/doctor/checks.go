@@ -10,7 +10,7 @@ import (
 	"library-catalogue/db/schema"
 )
 
-// byFix is the remedy for a problem whose statements are too long to show.
+// byFix is the remedy for a problem with statements that are too long to show.
 const byFix = "catalogue db doctor --fix"
 
 // searchTable matches the name of a full-text index of SQLite.
@@ -40,7 +40,7 @@ func (e *exam) checkFile(ctx context.Context) error {
 	return nil
 }
 
-// checkReferences finds rows whose parent is missing. They exist only if a program has written
+// checkReferences finds rows without their parent. They exist only if a program has written
 // without the constraints.
 func (e *exam) checkReferences(ctx context.Context) error {
 	for _, r := range []struct{ table, column, parents string }{{"books", "genre_id", "genres"}, {"genres", "category_id", "categories"}} {

@@ -152,7 +152,7 @@ func (l *Loaders) PrimeGenres(genres []*model.Genre) {
 }
 
 // PrimeGroups announces groups of books of a response: loading the genre or category of one fetches
-// those of all.
+// all of them.
 func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	var genres, categories []model.ID
 	for _, g := range groups {
