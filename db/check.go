@@ -41,17 +41,13 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 // closes own.
 func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
 	defer close(own)
-	type answer struct {
-		schema schema.Version
-		at     session
-	}
-	var a answer
+	var version schema.Version
+	var at session
 	done, _ := s.start(ctx, func() error { // lib/pq may return later than ctx ends
 		return s.retry(ctx, func() error {
-			found, err := s.schema.Read(ctx, s.healthDB)
-			if err == nil {
-				a.schema = found
-				a.at, err = s.session(ctx, s.healthDB)
+			var err error
+			if version, err = s.schema.Read(ctx, s.healthDB); err == nil {
+				at, err = s.session(ctx, s.healthDB)
 			}
 			return fault.Translate(err)
 		})
@@ -72,12 +68,12 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 		}
 		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: err}}
 	}
-	own <- a.at
+	own <- at
 	database := model.Check{Name: "database", Status: model.Pass}
-	if a.at.readOnly {
+	if at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
-	return []model.Check{database, s.schema.Check(a.schema)}
+	return []model.Check{database, s.schema.Check(version)}
 }
 
 // detectPooler prepares no statements if the dedicated connection and the pool share a process. If one

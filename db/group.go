@@ -330,11 +330,7 @@ func (r *countReader) NewestMark(ctx context.Context) (mark changes.Mark, err er
 		return mark, err
 	}
 	text = versioned("SELECT m.* FROM (" + text + ") m")
-	err = r.s.read(ctx, readStmt{text: text}, func() scanRow {
-		return func(rows *sql.Rows, at *model.Revision) error {
-			return rows.Scan(append(revisionTargets(at), &mark.Tick, &mark.Next, &mark.Open)...)
-		}
-	})
+	err = r.s.readRow(ctx, readStmt{text: text}, &mark.Tick, &mark.Next, &mark.Open)
 	return mark, err
 }
 

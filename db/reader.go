@@ -113,14 +113,17 @@ func (r *reader[T]) countRows(ctx context.Context, sel model.Selection) (n int, 
 	}
 	// SQLite counts without reading rows if count(*) is alone in its SELECT.
 	text := versioned("(" + b.RowCount(rows, sel.Where, found) + ")")
-	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, func() scanRow {
-		return func(rows *sql.Rows, at *model.Revision) error { return rows.Scan(append(revisionTargets(at), &n)...) }
-	})
+	err = r.s.readRow(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, &n)
 	return n, err
 }
 
-func (r *reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
-	q, t, keys, err := r.selectPage(ctx, p, nil)
+func (r *reader[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
+	return r.page(ctx, p, nil)
+}
+
+// page returns a page of a parent or of a whole table.
+func (r *reader[T]) page(ctx context.Context, p *model.Page, parent *model.ID) (rows []*T, err error) {
+	q, t, keys, err := r.selectPage(ctx, p, parent)
 	if err != nil {
 		return nil, err
 	}
@@ -188,16 +191,9 @@ func (r *reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page
 	d := r.s.store.dialect
 	if !d.HasLateral {
 		for _, parent := range parents {
-			q, t, keys, err := r.selectPage(ctx, p, &parent)
+			rows, err := r.page(ctx, p, &parent)
 			if err != nil {
 				return nil, err
-			}
-			var rows []*T
-			if err := r.s.read(ctx, q, func() scanRow { return t.appendTo(&rows, keys) }); err != nil {
-				return nil, err
-			}
-			if p.Backward {
-				slices.Reverse(rows)
 			}
 			pages[parent] = rows
 		}

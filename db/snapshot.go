@@ -340,6 +340,15 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) er
 	return err
 }
 
+// readRow runs a versioned statement and scans its row.
+func (s *Snapshot) readRow(ctx context.Context, q readStmt, targets ...any) error {
+	return s.read(ctx, q, func() scanRow {
+		return func(rows *sql.Rows, at *model.Revision) error {
+			return rows.Scan(append(revisionTargets(at), targets...)...)
+		}
+	})
+}
+
 func scanAll(rows *sql.Rows, at *model.Revision, scan scanRow) error {
 	defer rows.Close()
 	for rows.Next() {

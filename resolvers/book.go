@@ -99,7 +99,7 @@ func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book
 }
 
 func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	if search != nil {
 		if digits, ok := isbn.Parse(*search); ok {
 			if err := r.searchISBN(ctx, digits, &args); err != nil {

@@ -10,12 +10,12 @@ import (
 
 func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
 	return childrenOfOne("Genre", obj, loader.From(ctx).Relations().GenresOfCategory,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
+		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfCategory,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
+		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 // GenresOfCategories returns the same page of genres for each category of a level.
@@ -72,7 +72,7 @@ func (r *Resolver) ParentCategories(ctx context.Context, ids []model.ID) ([]*mod
 }
 
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
-	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	categories := loader.From(ctx).Categories
 	return connection("Category", args, categories.Page, categories.Count, categories.Correct, nil)
 }

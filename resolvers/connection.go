@@ -21,6 +21,10 @@ func connection[T model.Node](typename string, args model.PageArgs,
 	return c, nil
 }
 
+func pageArgs(first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) model.PageArgs {
+	return model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+}
+
 // childConnection returns the connection of a parent's rows. siblings are the parents of its level,
 // or nil if they are unknown.
 func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children loader.Children[T], page *model.Page) *model.Connection[T] {

@@ -18,7 +18,7 @@ func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.
 
 func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfGenre,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
+		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 // BooksOfGenres returns the same page of books for each genre of a level.
@@ -80,7 +80,7 @@ func (r *Resolver) ParentGenres(ctx context.Context, ids []model.ID) ([]*model.G
 }
 
 func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
-	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	genres := loader.From(ctx).Genres
 	return connection("Genre", args, genres.Page, genres.Count, genres.Correct, nil)
 }
