@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
@@ -18,7 +19,7 @@ import (
 // TestTranslate classifies errors of a driver and of the network, and translates them for the packages above.
 func TestTranslate(t *testing.T) {
 	t.Parallel()
-	code := func(code pq.ErrorCode) error { return fmt.Errorf("wrapped: %w", &pq.Error{Code: code}) }
+	code := func(code pqerror.Code) error { return fmt.Errorf("wrapped: %w", &pq.Error{Code: code}) }
 	for name, tt := range map[string]struct {
 		err   error
 		fault fault.Fault
@@ -62,7 +63,7 @@ func TestTranslate(t *testing.T) {
 // TestIsAway tells a database that may come back from one that refuses the connection.
 func TestIsAway(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[pq.ErrorCode]bool{"57P03": true, "53300": true, "28P01": false, "3D000": false} {
+	for code, want := range map[pqerror.Code]bool{"57P03": true, "53300": true, "28P01": false, "3D000": false} {
 		if got := fault.IsAway(&pq.Error{Code: code}); got != want {
 			t.Errorf("%s: %t, want %t", code, got, want)
 		}
