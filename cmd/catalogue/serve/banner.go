@@ -60,7 +60,7 @@ Writes need a token%[3]s:
 
 // logFirstAccount says how to make an account where there is none.
 func logFirstAccount(ctx context.Context, people *accounts.Service, log *slog.Logger) {
-	list, err := people.List(accounts.AsOperator(ctx))
+	list, err := people.List(accounts.WithCommandLine(ctx))
 	if err == nil && len(list) == 0 { // requests report an error
 		log.Info("no account yet: run `" + fromOutside(os.DirFS("/")) + " user add NAME --role=admin`")
 	}
@@ -91,7 +91,7 @@ func (c *Command) printFirstLink(ctx context.Context, w io.Writer, url string, p
 		logFirstAccount(ctx, people, log)
 		return nil
 	}
-	secret, err := people.FirstLink(accounts.AsOperator(ctx))
+	secret, err := people.FirstLink(accounts.WithCommandLine(ctx))
 	if err == nil && secret != "" {
 		fmt.Fprintf(w, "Make the first account, in the browser:\n  %s/welcome#%s\n\n", url, secret)
 	}
