@@ -20,9 +20,8 @@ import (
 
 // operatorFlags configure metrics, traces and the slow log.
 type operatorFlags struct {
-	OpsAddr           string        `env:"CATALOGUE_OPS_ADDR" placeholder:"HOST:PORT" help:"Second address, for operators: /metrics, /debug/pprof/, /livez and /readyz (default: no metrics and no profiles)."`
-	MetricsOperations []string      `env:"CATALOGUE_METRICS_OPERATIONS" placeholder:"NAME,…" help:"GraphQL operations with separate metrics, in addition to trusted documents; others are counted by root field."`
-	SlowQuery         time.Duration `env:"CATALOGUE_SLOW_QUERY" default:"1s" help:"Log each request that spends this long in the database, with its statements; 0 disables it (default: ${default})."`
+	OpsAddr   string        `env:"CATALOGUE_OPS_ADDR" placeholder:"HOST:PORT" help:"Second address, for operators: /metrics, /debug/pprof/, /livez and /readyz (default: no metrics and no profiles)."`
+	SlowQuery time.Duration `env:"CATALOGUE_SLOW_QUERY" default:"1s" help:"Log each request that spends this long in the database, with its statements; 0 disables it (default: ${default})."`
 }
 
 // observer returns the observer of the store and the keys.
@@ -37,15 +36,14 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracin
 		Checks: func(ctx context.Context) []model.Check {
 			return append(store.Checks(ctx), verifier.Check())
 		},
-		Pools:      store.Pools(),
-		Waiting:    store.Waiting,
-		Panics:     store.Panics,
-		Feed:       store.FeedStats,
-		Replicas:   replicas,
-		Operations: f.MetricsOperations,
-		Slow:       f.SlowQuery,
-		Tracing:    tracing,
-		Build:      telemetry.Build{Version: build.Version, Commit: build.Commit, Date: build.Date},
+		Pools:    store.Pools(),
+		Waiting:  store.Waiting,
+		Panics:   store.Panics,
+		Feed:     store.FeedStats,
+		Replicas: replicas,
+		Slow:     f.SlowQuery,
+		Tracing:  tracing,
+		Build:    telemetry.Build{Version: build.Version, Commit: build.Commit, Date: build.Date},
 	})
 	store.Observe(observer.Statement)
 	return observer

@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	maxCacheMB = 1 << 20 // more than a machine has
-	maxSpoolMB = 1 << 30 // more than a disk has
+	maxCacheMB  = 1 << 20 // more than a machine has
+	maxImportMB = 1 << 30 // more than a disk has
 
 	maxChangesDays = 36_500      // a hundred years
 	maxReplicaLag  = time.Minute // the vectors of so many probes are kept
@@ -57,7 +57,6 @@ type Command struct {
 	PlaygroundCDN bool `negatable:"" env:"CATALOGUE_PLAYGROUND_CDN" default:"true" help:"Let browsers load GraphiQL for /playground from cdn.jsdelivr.net if it is not built in; otherwise a plain form is shown (default: ${default})."`
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of memory for cached responses, which are valid until the next write; 0 disables the cache (default: ${default})."`
-	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
 	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Maximum megabytes of a file sent to /api/imports (default: ${default})."`
 	SRU        bool   `env:"CATALOGUE_SRU" help:"Serve SRU 1.2 at /sru, by which other libraries search the catalogue."`
 	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Serve the pages at /; without them / lists the addresses of the API (default: ${default})."`
@@ -90,8 +89,7 @@ func (c *Command) checkRanges() error {
 		value any
 	}{
 		{"cache-mb", c.CacheMB >= 0 && c.CacheMB <= maxCacheMB, fmt.Sprintf("from 0 to %d", maxCacheMB), c.CacheMB},
-		{"spool-mb", c.SpoolMB >= 1 && c.SpoolMB <= maxSpoolMB, fmt.Sprintf("from 1 to %d", maxSpoolMB), c.SpoolMB},
-		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxSpoolMB, fmt.Sprintf("from 1 to %d", maxSpoolMB), c.ImportMB},
+		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxImportMB, fmt.Sprintf("from 1 to %d", maxImportMB), c.ImportMB},
 		{"database-connections", c.DatabaseConnections == 0 || c.DatabaseConnections >= db.MinConnections, fmt.Sprintf("at least %d", db.MinConnections), c.DatabaseConnections},
 		{"changes-days", c.ChangesDays >= 0 && c.ChangesDays <= maxChangesDays, fmt.Sprintf("from 0 to %d", maxChangesDays), c.ChangesDays},
 		{"replica-max-lag", c.ReplicaMaxLag >= 0 && c.ReplicaMaxLag <= maxReplicaLag, "from 0s to " + maxReplicaLag.String(), c.ReplicaMaxLag},
@@ -213,7 +211,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.PlaygroundCDN = c.PlaygroundCDN
 	cfg.ImportBytes = int64(c.ImportMB) << 20
 	cfg.CacheBytes = c.CacheMB << 20
-	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}
+	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
 	url := "http://" + cli.Reachable(listener.Addr().String())
 	if c.LogFormat != "json" {
 		c.printBanner(std.Out, url, tokens.Secret != nil, command)
