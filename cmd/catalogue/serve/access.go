@@ -49,8 +49,8 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 	return nil
 }
 
-// people returns the accounts, or nil if they are off.
-func (f accessFlags) people(store *db.Store, log *slog.Logger) *accounts.Service {
+// accountService returns the use cases of accounts, or nil if they are off.
+func (f accessFlags) accountService(store *db.Store, log *slog.Logger) *accounts.Service {
 	if f.Accounts == "off" {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (f accessFlags) people(store *db.Store, log *slog.Logger) *accounts.Service
 	return accounts.New(store.Accounts, time.Now, caller.Network)
 }
 
-// tokens returns the keys of tokens. With accounts there may be none.
-func (c *Command) tokens(log *slog.Logger) (cfg auth.Config, err error) {
+// configureTokens returns the keys of tokens. With accounts there may be none.
+func (c *Command) configureTokens(log *slog.Logger) (cfg auth.Config, err error) {
 	cfg, err = c.TokenFlags.Config(c.DatabaseFlags)
 	if errors.Is(err, cli.ErrNoKey) && c.Accounts == "on" {
 		err = nil

@@ -58,15 +58,15 @@ Writes need a token%[3]s:
 	}
 }
 
-// logFirstAccount says how to make an account where there is none.
-func logFirstAccount(ctx context.Context, people *accounts.Service, log *slog.Logger) {
-	list, err := people.List(accounts.WithCommandLine(ctx))
+// logFirstAccount logs how to make an account if there is none.
+func logFirstAccount(ctx context.Context, service *accounts.Service, log *slog.Logger) {
+	list, err := service.List(accounts.WithCommandLine(ctx))
 	if err == nil && len(list) == 0 { // requests report an error
 		log.Info("no account yet: run `" + fromOutside(os.DirFS("/")) + " user add NAME --role=admin`")
 	}
 }
 
-// fromOutside returns how to run this program where its operator is. A container shows by files of a root folder.
+// fromOutside returns the command that runs this program from the host of its container, which files of root show.
 func fromOutside(root fs.FS) string {
 	host, _ := os.Hostname() // the id of a container, or the name of a pod
 	for _, container := range []struct{ file, command string }{
@@ -83,15 +83,12 @@ func fromOutside(root fs.FS) string {
 
 // printFirstLink prints the link that makes the first admin of an SQLite catalogue. It prints it on a terminal only,
 // because logs are kept and read by others. Otherwise the log says how to make an account.
-func (c *Command) printFirstLink(ctx context.Context, w io.Writer, url string, people *accounts.Service, away bool, log *slog.Logger) error {
-	if people == nil || away {
-		return nil
-	}
+func (c *Command) printFirstLink(ctx context.Context, w io.Writer, url string, service *accounts.Service, log *slog.Logger) error {
 	if _, local := c.SQLiteFile(); !local || c.LogFormat == "json" || !cli.IsTerminal(w) {
-		logFirstAccount(ctx, people, log)
+		logFirstAccount(ctx, service, log)
 		return nil
 	}
-	secret, err := people.FirstLink(accounts.WithCommandLine(ctx))
+	secret, err := service.FirstLink(accounts.WithCommandLine(ctx))
 	if err == nil && secret != "" {
 		fmt.Fprintf(w, "Make the first account, in the browser:\n  %s/welcome#%s\n\n", url, secret)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
+	"library-catalogue/db/sqlite"
 	"library-catalogue/edge/auth"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
@@ -113,131 +115,205 @@ func (c *Command) checkRanges() error {
 }
 
 // Run implements the command. A signal that comes before the server is ready ends it without an error.
-func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) (err error) {
-	starting, signaled := true, ctx
-	defer func() {
-		if starting && signaled.Err() != nil {
-			err = nil
-		}
-	}()
+func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) error {
 	c.setDefaults()
-	log := slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))
-	if err := c.checkRanges(); err != nil {
+	p := &process{Command: c, log: slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))}
+	defer p.end()
+	if err := p.start(ctx, command, std, env); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
-	tuneGC(c.CacheMB<<20, env)
-	var cfg server.Config
-	if err := c.accessFlags.configure(&cfg); err != nil {
+	return p.serve(task.WithReport(ctx, p.store.ReportPanic))
+}
+
+// process is a server from its settings to its end. The steps of start set its fields.
+type process struct {
+	*Command
+	log       *slog.Logger
+	cfg       server.Config
+	rotation  *sqlite.Rotation // nil: no backups
+	tokens    auth.Config
+	store     *db.Store
+	away      bool // the database was unreachable at the start
+	catalogue *resolvers.Resolver
+	verifier  *auth.Verifier
+	listener  net.Listener
+	atEnd     []func() // run by end, the last one first
+}
+
+// start runs all steps until the server can serve.
+func (p *process) start(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) error {
+	if err := p.configure(env); err != nil {
 		return err
 	}
-	if err := c.graphQLFlags.configure(&cfg); err != nil {
+	if err := p.openStore(ctx); err != nil {
 		return err
 	}
-	publicURL, err := server.ParsePublicURL(c.PublicURL)
-	if err != nil {
+	ctx = task.WithReport(ctx, p.store.ReportPanic)
+	if err := p.startStore(ctx); err != nil {
+		return err
+	}
+	if err := p.observe(ctx); err != nil {
+		return err
+	}
+	if err := p.seed(ctx); err != nil {
+		return err
+	}
+	freeStartupMemory()
+	if err := p.listen(ctx, env); err != nil {
+		return err
+	}
+	return p.announce(ctx, command, std)
+}
+
+// end runs atEnd.
+func (p *process) end() {
+	for _, end := range slices.Backward(p.atEnd) {
+		end()
+	}
+}
+
+// configure checks the settings, and sets what they alone decide.
+func (p *process) configure(env cli.Getenv) (err error) {
+	if err := p.checkRanges(); err != nil {
+		return err
+	}
+	tuneGC(p.CacheMB<<20, env)
+	if err := p.accessFlags.configure(&p.cfg); err != nil {
+		return err
+	}
+	if err := p.graphQLFlags.configure(&p.cfg); err != nil {
+		return err
+	}
+	if p.cfg.PublicURL, err = server.ParsePublicURL(p.PublicURL); err != nil {
 		return fmt.Errorf("--public-url or CATALOGUE_PUBLIC_URL: %w", err)
 	}
-	rotation, err := c.backupFlags.rotation(c.DatabaseFlags)
-	if err != nil {
+	if p.rotation, err = p.backupFlags.rotation(p.DatabaseFlags); err != nil {
 		return err
 	}
-	tokens, err := c.tokens(log)
-	if err != nil {
+	if p.tokens, err = p.configureTokens(p.log); err != nil {
 		return err
 	}
-	store, err := db.New(ctx, c.URL(), db.Options{
-		Logger: log, MaxConns: c.DatabaseConnections, ReplicaURLs: strings.Fields(c.ReplicaURL), ReadWithoutPrimary: c.ReadWithoutPrimary, ReplicaMaxLag: c.ReplicaMaxLag,
+	p.cfg.Logger = p.log
+	p.cfg.NoRobots = !p.Robots
+	p.cfg.NoPages = !p.Page
+	p.cfg.SRU = p.SRU
+	p.cfg.PlaygroundCDN = p.PlaygroundCDN
+	p.cfg.ImportBytes = int64(p.ImportMB) << 20
+	p.cfg.CacheBytes = p.CacheMB << 20
+	p.cfg.REST = rest.Options{OpenDelete: p.OpenDelete, Cascade: p.OnDelete == "cascade"}
+	return nil
+}
+
+// openStore opens the database, which may be unreachable, and sets what depends on it.
+func (p *process) openStore(ctx context.Context) (err error) {
+	p.store, err = db.New(ctx, p.URL(), db.Options{
+		Logger: p.log, MaxConns: p.DatabaseConnections, ReplicaURLs: strings.Fields(p.ReplicaURL),
+		ReadWithoutPrimary: p.ReadWithoutPrimary, ReplicaMaxLag: p.ReplicaMaxLag,
 	})
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	people := c.people(store, log)
-	if people != nil {
-		tokens.Accounts = people
+	p.atEnd = append(p.atEnd, func() { _ = p.store.Close() })
+	p.cfg.Connections = p.store.Connections()
+	p.catalogue = resolvers.New(p.store)
+	p.cfg.Catalogue = p.catalogue
+	p.cfg.Webhooks = &webhooks.Manager{Store: p.store.Webhooks, Client: webhooks.NewClient(p.WebhookPrivate)}
+	if service := p.accountService(p.store, p.log); service != nil {
+		p.cfg.Accounts, p.catalogue.Accounts, p.tokens.Accounts = service, service, service
 	}
-	verifier, err := auth.New(ctx, tokens)
+	if p.verifier, err = auth.New(ctx, p.tokens); err != nil {
+		return err
+	}
+	p.cfg.Authenticate = p.verifier.Middleware
+	p.cfg.Login = p.login(p.verifier)
+	if p.cfg.Accounts != nil {
+		p.cfg.Cookies, err = p.verifier.Cookies(p.cfg.PublicURL, p.InsecureCookies)
+	}
+	return err
+}
+
+// startStore starts the store. An unreachable database is not an error.
+func (p *process) startStore(ctx context.Context) (err error) {
+	p.away, err = startStore(ctx, p.store, p.log)
+	return err
+}
+
+// observe starts traces and metrics.
+func (p *process) observe(ctx context.Context) error {
+	tracing, flush, err := startTracing(ctx, p.store, p.log)
 	if err != nil {
 		return err
 	}
-	ctx = task.WithReport(ctx, store.ReportPanic)
-	away, err := startStore(ctx, store, log)
-	if err != nil {
-		return err
+	p.atEnd = append(p.atEnd, flush)
+	p.cfg.Observer = p.operatorFlags.observer(p.store, p.verifier, tracing, p.log)
+	return p.cfg.Observer.Register(p.cfg.Streams)
+}
+
+// seed stores the bundled books in a new catalogue, if they are wanted.
+func (p *process) seed(ctx context.Context) error {
+	if !p.Sample && (!p.Embedded() || p.Empty) {
+		return nil
 	}
-	tracing, flush, err := startTracing(ctx, store, log)
-	if err != nil {
-		return err
+	if err := seedSample(ctx, p.store, p.catalogue); err != nil {
+		return fmt.Errorf("load the bundled books: %w", err)
 	}
-	defer flush()
-	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
-	if err := cfg.Observer.Register(cfg.Streams); err != nil {
-		return err
-	}
-	catalogue := resolvers.New(store)
-	if c.Sample || c.Embedded() && !c.Empty {
-		if err := seedSample(ctx, store, catalogue); err != nil {
-			return fmt.Errorf("load the bundled books: %w", err)
-		}
-	}
-	freeStartupMemory()
-	listener, err := net.Listen("tcp", c.Address(env))
-	if err != nil {
+	return nil
+}
+
+// listen opens the addresses of clients and of operators.
+func (p *process) listen(ctx context.Context, env cli.Getenv) (err error) {
+	if p.listener, err = net.Listen("tcp", p.Address(env)); err != nil {
 		return fmt.Errorf("%w: choose another address with --addr", err)
 	}
-	stop, err := c.operatorFlags.listen(ctx, cfg.Observer, log)
+	p.atEnd = append(p.atEnd, func() { _ = p.listener.Close() })
+	stop, err := p.operatorFlags.listen(ctx, p.cfg.Observer, p.log)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return err
 	}
-	defer stop()
-	cfg.Logger = log
-	cfg.Catalogue = catalogue
-	cfg.Connections = store.Connections()
-	if store.InProcess() {
-		addThreads(cfg.Connections)
+	p.atEnd = append(p.atEnd, stop)
+	if p.store.InProcess() {
+		addThreads(p.cfg.Connections)
 	}
-	cfg.Authenticate = verifier.Middleware
-	if cfg.Accounts, catalogue.Accounts = people, people; people != nil {
-		if cfg.Cookies, err = verifier.Cookies(publicURL, c.InsecureCookies); err != nil {
-			return errors.Join(err, listener.Close())
+	return nil
+}
+
+// announce prints and logs the address of the server.
+func (p *process) announce(ctx context.Context, command *kong.Context, std cli.Stdio) error {
+	url := "http://" + cli.Reachable(p.listener.Addr().String())
+	if p.LogFormat != "json" {
+		p.printBanner(std.Out, url, p.tokens.Secret != nil, command)
+	}
+	if p.cfg.Accounts != nil && !p.away {
+		if err := p.printFirstLink(ctx, std.Out, url, p.cfg.Accounts, p.log); err != nil {
+			return err
 		}
 	}
-	cfg.Webhooks = &webhooks.Manager{Store: store.Webhooks, Client: webhooks.NewClient(c.WebhookPrivate)}
-	cfg.Login = c.login(verifier)
-	cfg.PublicURL = publicURL
-	cfg.NoRobots = !c.Robots
-	cfg.NoPages = !c.Page
-	cfg.SRU = c.SRU
-	cfg.PlaygroundCDN = c.PlaygroundCDN
-	cfg.ImportBytes = int64(c.ImportMB) << 20
-	cfg.CacheBytes = c.CacheMB << 20
-	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
-	url := "http://" + cli.Reachable(listener.Addr().String())
-	if c.LogFormat != "json" {
-		c.printBanner(std.Out, url, tokens.Secret != nil, command)
-	}
-	if err := c.printFirstLink(ctx, std.Out, url, people, away, log); err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	log.Info("listening", "url", url)
-	srv, err := server.New(cfg)
+	p.log.Info("listening", "url", url)
+	return nil
+}
+
+// serve runs the server and its background work until ctx ends, and returns the error of either.
+func (p *process) serve(ctx context.Context) error {
+	srv, err := server.New(p.cfg)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return err
 	}
 	ctx, fail := context.WithCancelCause(ctx)
-	maintained := task.Go(ctx, func() error { return maintainStore(ctx, store, away, c.ChangesDays, fail, log) })
+	maintained := task.Go(ctx, func() error { return maintainStore(ctx, p.store, p.away, p.ChangesDays, fail, p.log) })
 	defer func() {
 		fail(nil)
 		<-maintained // before the store is closed
 	}()
-	if rotation != nil {
-		store.Background(func(life context.Context) { backUp(life, rotation, log) })
+	if p.rotation != nil {
+		p.store.Background(func(life context.Context) { backUp(life, p.rotation, p.log) })
 	}
-	sent, err := c.sendWebhooks(ctx, store, cfg.Observer, log)
+	sent, err := p.sendWebhooks(ctx, p.store, p.cfg.Observer, p.log)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return err
 	}
-	starting = false
-	running := &service{srv, listener, c.MaxConnections, cfg.Observer, *c.DrainWait, sent, log}
+	running := &running{srv, p.listener, p.MaxConnections, p.cfg.Observer, *p.DrainWait, sent, p.log}
 	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }

@@ -30,7 +30,8 @@ type stopFlags struct {
 	DrainWait *time.Duration `env:"CATALOGUE_DRAIN_WAIT" placeholder:"TIME" help:"Delay between failing /readyz and closing the listener on SIGTERM (default: 5s; for catalogue.db 0s)."`
 }
 
-type service struct {
+// running is a server that accepts connections.
+type running struct {
 	*server.Server
 	listener       net.Listener
 	maxConnections int
@@ -45,7 +46,7 @@ type service struct {
 //  1. /readyz fails.
 //  2. After drainWait the listener closes.
 //  3. run returns when all requests and webhooks have ended, after drainTimeout, or at a signal from again.
-func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
+func (s *running) run(ctx context.Context, again <-chan os.Signal) error {
 	failed := task.Go(ctx, func() error { return s.Serve(admission.Listener(s.listener, s.maxConnections)) })
 	select {
 	case err := <-failed:

@@ -89,7 +89,7 @@ func TestStop(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				again, ended, sent := make(chan os.Signal, 1), make(chan error, 1), make(chan error)
 				srv := &http.Server{Handler: mux, ErrorLog: slog.NewLogLogger(log.Handler(), 0)}
-				s := &service{&server.Server{Server: srv, Streams: eventstream.New(1)}, w, 10, observer, defaultDrainWait, sent, log}
+				s := &running{&server.Server{Server: srv, Streams: eventstream.New(1)}, w, 10, observer, defaultDrainWait, sent, log}
 				go func() { ended <- s.run(ctx, again) }()
 
 				if status, body := get("/readyz"); status != http.StatusOK {
