@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"web":                       {"accounts", "graph/model/...", "web/book", "web/list", "web/people", "web/view"},
 	"server/servertest":         {"accounts", "edge/caller", "graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry", "webhooks"},
 	"webhooks":                  {"graph/model", "task"},
-	"server/accounts":           {"accounts", "graph/model", "edge/auth", "edge/envelope"},
+	"server/accounthttp":        {"accounts", "graph/model", "edge/auth", "edge/envelope"},
 	"server/sru":                {"graph/model", "graph/model/author", "graph/model/collate", "graph/model/isbn", "graph/model/lang", "graph/model/marc", "edge/envelope"},
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
 	"server":                    {"accounts", "graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},

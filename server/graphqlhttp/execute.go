@@ -154,7 +154,7 @@ func (e *execution) failed(ctx context.Context, err error) {
 
 // finished returns the response with its errors limited and its cost added.
 func (e *execution) finished() *graphql.Response {
-	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), e.limits.Errors)]
+	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), maxErrors)]
 	if e.wantsCost {
 		e.response.Extensions = withExtension(e.response.Extensions, "cost", e.costReport(e.operation))
 	}
@@ -196,7 +196,7 @@ func (e *execution) dispatch(ctx context.Context) *graphql.Response {
 	if o.plan.Complete() {
 		telemetry.RequestOf(ctx).Planned.Store(true)
 		ctx = graphql.WithResponseContext(graphql.WithOperationContext(ctx, o.OperationContext), e.presentError, e.recovered)
-		response = o.plan.Answer(ctx, (*e.buffer)[:0], e.limits.Errors)
+		response = o.plan.Answer(ctx, (*e.buffer)[:0], maxErrors)
 	} else {
 		responses, ctx := e.executor.DispatchOperation(ctx, o.OperationContext)
 		response = responses(ctx)
