@@ -81,15 +81,16 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 }
 
 func newRecordReader(in io.Reader, f Format) (_ RecordReader, header []string, err error) {
+	for _, l := range libraries {
+		if l.format == f.Name {
+			return l.records(newLineReader(in).in), nil, nil
+		}
+	}
 	switch f.Name {
 	case JSONLines:
 		return jsonLines{newLineReader(in)}, nil, nil
 	case JSONArray:
 		return newJSONArray(in, f), nil, nil
-	case ISO2709, MARCXML, MARCMaker:
-		return newMARCRecords(newLineReader(in).in, f.Name), nil, nil
-	case BibTeX, RIS:
-		return newCitations(newLineReader(in).in, f.Name), nil, nil
 	}
 	return newCSVReader(in, f)
 }
