@@ -3,6 +3,7 @@ package marc
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -34,7 +35,7 @@ var marc8Controls = map[byte]string{0x88: "", 0x89: "", 0x8D: "\u200D", 0x8E: "\
 var designations = []string{"(B", ",B", "s", ")!E", "-!E"}
 
 // decodeMARC8 decodes ASCII and ANSEL. Other sets of MARC-8 are an error.
-func decodeMARC8(in []byte) (string, error) {
+func decodeMARC8(in string) (string, error) {
 	out := make([]byte, 0, len(in)+8)
 	var marks []rune
 	for i := 0; i < len(in); i++ {
@@ -80,9 +81,9 @@ func decodeMARC8(in []byte) (string, error) {
 }
 
 // designation returns the length of an escape sequence of designations at the start of a text, without the ESC, or 0.
-func designation(in []byte) int {
+func designation(in string) int {
 	for _, d := range designations {
-		if len(in) >= len(d) && string(in[:len(d)]) == d {
+		if strings.HasPrefix(in, d) {
 			return len(d)
 		}
 	}
