@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // Format is the format of the records in a text.
@@ -103,7 +105,7 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Format{}, err
 	}
-	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(byteOrderMark)), " \t\r\n")
+	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(textline.ByteOrderMark)), " \t\r\n")
 	for _, l := range libraries {
 		if name == "" && l.begins(content) {
 			return Format{Name: l.format}, nil
@@ -142,7 +144,7 @@ func findCSV(start []byte, delimiter byte, h Header) (Format, error) {
 	}
 	most, widest := -1, 0 // known names and cells of the best header
 	for _, delimiter := range tried {
-		rows, lines := firstRows(start, delimiter, f.Backslash, h.Row)
+		rows, lines := firstRows(start, Format{Delimiter: delimiter, Backslash: f.Backslash}, h.Row)
 		if len(rows) == 0 {
 			continue
 		}
@@ -203,24 +205,24 @@ var doubledQuote = regexp.MustCompile(`[^\s,;|"]""|""[\pL\pN]`)
 // escapesQuotes reports whether backslashes escape quotes, as in exports of MySQL: if the header is quoted, or no quote is
 // doubled.
 func escapesQuotes(text []byte) bool {
-	isQuoted := bytes.HasPrefix(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte(`"`))
+	isQuoted := bytes.HasPrefix(bytes.TrimPrefix(text, []byte(textline.ByteOrderMark)), []byte(`"`))
 	return escapedQuote.Match(text) && (isQuoted || !doubledQuote.Match(bytes.ReplaceAll(text, []byte(`\"`), nil)))
 }
 
 // firstRows returns the first rows of CSV with their lines, or only the row of a line.
-func firstRows(start []byte, delimiter byte, backslash bool, line int) (rows [][]string, lines []int) {
-	r := &csvReader{lineReader: newLineReader(bytes.NewReader(start)), delimiter: delimiter, backslash: backslash}
+func firstRows(start []byte, f Format, line int) (rows [][]string, lines []int) {
+	r := &csvReader{Reader: textline.NewReader(bytes.NewReader(start)), Format: f}
 	for {
-		first, err := r.nextFull()
-		if err != nil || line == 0 && first.number > searchedRows || line > 0 && len(rows) > 0 {
+		first, err := r.NextFull()
+		if err != nil || line == 0 && first.Number > searchedRows || line > 0 && len(rows) > 0 {
 			return rows, lines
 		}
-		if first.number >= line {
+		if first.Number >= line {
 			cells, _, _ := r.record(first)
 			if len(cells) > maxColumns {
 				cells = nil // no header
 			}
-			rows, lines = append(rows, cells), append(lines, first.number)
+			rows, lines = append(rows, cells), append(lines, first.Number)
 		}
 	}
 }

@@ -8,23 +8,25 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // jsonLines reads the records of a JSON Lines file: an object a line. Columns before it are skipped, as in the dumps
 // of Open Library.
-type jsonLines struct{ *lineReader }
+type jsonLines struct{ *textline.Reader }
 
 func (r jsonLines) Next() (Record, error) {
-	first, err := r.nextFull()
+	first, err := r.NextFull()
 	if err != nil {
 		return Record{}, err
 	}
-	text := first.content()
+	text := first.Content()
 	if at := bytes.Index(text, []byte("\t{")); bytes.HasPrefix(text, []byte(dumpStart)) && at > 0 {
 		text = text[at+1:]
 	}
-	out := Record{Line: first.number, Cells: []string{string(text)}, Size: len(first.text)}
-	if first.tooLong {
+	out := Record{Line: first.Number, Cells: []string{string(text)}, Size: len(first.Text)}
+	if first.TooLong {
 		out.Problem, out.Mend = sentence(errTooLong), mendLength
 	} else {
 		out.ParseJSON(text, "line")
@@ -46,7 +48,7 @@ type jsonArray struct {
 }
 
 func newJSONArray(in io.Reader, f Format) *jsonArray {
-	text := &elementReader{in: newLineReader(in).in, line: 1}
+	text := &elementReader{in: textline.WithoutMark(in), line: 1}
 	// ParseJSON checks the characters and the names of each element.
 	return &jsonArray{text: text, in: newDecoder(text), Format: f}
 }

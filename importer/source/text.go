@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"library-catalogue/graph/model/marc"
+	"library-catalogue/graph/model/textline"
 )
 
 // Text is the decompressed and decoded text of a file.
@@ -83,12 +84,12 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 func newRecordReader(in io.Reader, f Format) (_ RecordReader, header []string, err error) {
 	for _, l := range libraries {
 		if l.format == f.Name {
-			return l.records(newLineReader(in).in), nil, nil
+			return l.records(textline.WithoutMark(in)), nil, nil
 		}
 	}
 	switch f.Name {
 	case JSONLines:
-		return jsonLines{newLineReader(in)}, nil, nil
+		return jsonLines{textline.NewReader(in)}, nil, nil
 	case JSONArray:
 		return newJSONArray(in, f), nil, nil
 	}

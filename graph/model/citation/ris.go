@@ -11,16 +11,17 @@ import (
 	"unicode/utf8"
 
 	"library-catalogue/graph/model/author"
+	"library-catalogue/graph/model/textline"
 )
 
 // RISReader reads the records of RIS.
 type RISReader struct {
-	in    lines
+	in    *textline.Reader
 	hasER bool // a record has ended with ER
 }
 
 // NewRISReader returns a reader of a text in UTF-8.
-func NewRISReader(in io.Reader) *RISReader { return &RISReader{in: newLines(in)} }
+func NewRISReader(in io.Reader) *RISReader { return &RISReader{in: textline.NewReader(in)} }
 
 var (
 	risLine  = regexp.MustCompile(`^([A-Z][A-Z0-9]) {1,2}- ?(.*)$`)
@@ -37,7 +38,8 @@ func (r *RISReader) Next() (Entry, error) {
 	var e Entry
 	fields, last := map[string][][]byte{}, ""
 	for {
-		line, err := r.in.next()
+		next, err := r.in.Next()
+		line := next.Content()
 		switch {
 		case errors.Is(err, io.EOF) && e.Line > 0:
 			if r.hasER {
@@ -54,10 +56,10 @@ func (r *RISReader) Next() (Entry, error) {
 		}
 		switch {
 		case tag == "TY" && e.Line > 0:
-			r.in.back()
+			r.in.Unread([]textline.Line{next})
 			return e.ended(fields), nil
 		case tag == "TY":
-			e.Line = r.in.number
+			e.Line = next.Number
 		case e.Line == 0:
 			continue // before the first record
 		case tag == "ER":
