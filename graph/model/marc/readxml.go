@@ -94,11 +94,6 @@ func isMARC(e xml.StartElement, name string) bool {
 func (r *XMLReader) record() (record Record, err error) {
 	end := r.depth - 1
 	var problem error
-	refuse := func(reason error) {
-		if problem == nil {
-			problem = reason
-		}
-	}
 	var text []byte // of the innermost element
 	total := 0      // bytes of all texts
 	var open []xml.StartElement
@@ -111,13 +106,15 @@ func (r *XMLReader) record() (record Record, err error) {
 		case xml.StartElement:
 			text = text[:0]
 			if open = append(open, token.Copy()); problem == nil {
-				refuse(record.start(open))
+				problem = record.start(open)
 			}
 		case xml.CharData:
-			if total += len(bytes.TrimSpace(token)); total > maxRecord {
-				refuse(damaged("the record is longer than %d bytes", maxRecord))
-			}
-			if problem == nil {
+			total += len(bytes.TrimSpace(token))
+			switch {
+			case problem != nil:
+			case total > maxRecord:
+				problem = damaged("the record is longer than %d bytes", maxRecord)
+			default:
 				text = append(text, token...)
 			}
 		case xml.EndElement:
