@@ -59,8 +59,8 @@ const searchedRows = 10
 
 // Header finds the header of a table.
 type Header struct {
-	Encoding string                   // of a text; "" means detect
-	Sheet    string                   // of a spreadsheet; "" means those with the best header
+	Encoding string                   // encoding of a text; "" means detect
+	Sheet    string                   // name of a sheet; "" means the sheets with the best header
 	None     bool                     // there is none: the columns are #1, #2, …
 	Row      int                      // line of a text, or row of a sheet; 0 means the best of searchedRows
 	Matched  func(names []string) int // returns the number of known column names

@@ -13,8 +13,8 @@ import (
 
 // findList detects where the records are in a JSON text that begins with an object and may be cut:
 //
-//  1. In the array whose first object has most known names: more than the outer object has, and as many as that has with
-//     its nested objects. Arrays of the outer object are none of its names, because they may be lists of authors.
+//  1. In the array whose first object has most known names: more than the outer object, and as many as the outer object
+//     with its nested objects. Its arrays are none of its names, because they may be lists of authors.
 //  2. In the objects of the text, if the outer object has known names or is not alone: one in each line, or a stream.
 //  3. In the members of an object. All of them have known names, or all have the same names.
 //  4. In the array whose first object has most names, and as many as the outer object.
@@ -30,7 +30,8 @@ func findList(start []byte, h Header) (Format, error) {
 	})
 	most := h.Matched(withoutArrays) - 1
 	most = max(most, h.Matched(slices.DeleteFunc(withoutArrays, isNested)))
-	sorted := slices.SortedStableFunc(slices.Values(s.arrays), func(a, b array) int { return slices.Compare(a.path, b.path) })
+	byPath := func(a, b array) int { return slices.Compare(a.path, b.path) }
+	sorted := slices.SortedStableFunc(slices.Values(s.arrays), byPath)
 	if f.Path, err = widest(sorted, most, h.Matched); f.Path != nil {
 		return f, err
 	}

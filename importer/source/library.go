@@ -32,7 +32,7 @@ func isISO2709(start []byte) bool {
 	return ok
 }
 
-// marcRecords reads the records of MARC. Their values are those of marc.Record.Values.
+// marcRecords reads the records of MARC, with the values of marc.Record.Values.
 type marcRecords func() (marc.Record, error)
 
 // Next implements RecordReader.

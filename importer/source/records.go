@@ -103,7 +103,7 @@ var nameParts = strings.Fields(`honorificprefix given givenname givennames first
 
 var withoutSigns = strings.NewReplacer("-", "", "_", "", " ", "")
 
-// personText returns the name of a person whose parts are the texts of an object, or "". A prefix with a point is a title
+// personText returns the name of a person from the parts in an object, or "". A prefix with a point is a title
 // and no particle: Dr. Ann One.
 func personText(object map[string]any) string {
 	parts := make([]string, len(nameParts))
@@ -145,7 +145,7 @@ func flatText(value any, depth int) string {
 	return ""
 }
 
-// objectText returns the text of an object: its date, the language of its key, its value or name, or the name of a person.
+// objectText returns the text of an object: its date, the language of its key, its value, or the name of a person.
 func objectText(object map[string]any, depth int) string {
 	if parts, ok := object["date-parts"]; ok { // [[1965, 8, 1]] of CSL JSON, with the end of a range behind it
 		if days, _ := parts.([]any); len(days) > 0 {

@@ -21,7 +21,7 @@ const (
 	maxSheet      = 2 << 30   // bytes decompressed or written; a million books take 600 MB
 	maxSheetTexts = 2_000_000 // shared texts, of 8 bytes of memory each
 	maxDirectory  = 4 << 20   // bytes in memory: of the list of parts, and of all parts except texts and rows
-	maxSheetDepth = 64        // of nested XML elements; a sheet has 10
+	maxSheetDepth = 64        // nested XML elements; a sheet has 10
 )
 
 var (
@@ -59,7 +59,7 @@ type workbook struct {
 // convertSpreadsheet replaces the bytes of a spreadsheet by CSV of its first visible sheet with rows, and returns
 // the sheet's name. For other sources it returns "".
 //
-// The sheets whose header has most known names count: all with the same header as the first of them.
+// It takes the sheet whose header has most known names, and the sheets after it with the same header.
 func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheets, err error) {
 	magic := make([]byte, 4)
 	if _, err := s.bytes.ReadAt(magic, 0); err != nil {
@@ -221,8 +221,8 @@ func (b *workbook) readTexts(part string) error {
 	return cmp.Or(err, out.Flush())
 }
 
-// writeRows writes the rows of a part as CSV: those of the sheet name, and of each table with a name of its own. It writes
-// stored numbers unchanged, and dates as YYYY-MM-DD.
+// writeRows writes the rows of a part as CSV. They belong to the sheet name, or to the table around them. It writes stored
+// numbers unchanged, and dates as YYYY-MM-DD.
 func (b *workbook) writeRows(name, part string) error {
 	out := b.newSheet(name)
 	var row, cell xml.StartElement

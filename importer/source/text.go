@@ -13,7 +13,7 @@ import (
 // Text is the decompressed and decoded text of a file.
 type Text struct {
 	Packing string // gzip, zstd or ""
-	Sheets         // of a spreadsheet
+	Sheets         // of a spreadsheet only
 	Charset string
 	Unsure  []Guess // encodings that the text may have, the first is Charset; nil: it is sure
 	source  *Source

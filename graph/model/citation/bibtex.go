@@ -36,10 +36,10 @@ type Entry struct {
 type BibTeXReader struct {
 	in       *textline.Reader
 	strings  map[string]string // of @string and of the months
-	size     int               // of the strings
+	size     int               // bytes of the strings
 	read     int               // bytes of all blocks
 	expanded int               // bytes of strings in all entries
-	parser   bibParser         // of the rest of a block
+	parser   bibParser         // rest of a block
 }
 
 // NewBibTeXReader returns a reader of a text in UTF-8.
@@ -125,7 +125,7 @@ var errNotClosed = errors.New("the entry is not closed: a brace or a quote is mi
 // bibParser parses a text of one or more entries.
 type bibParser struct {
 	text string // the rest
-	line int    // of its start
+	line int    // line of its start
 }
 
 // entry parses the next entry. kind is empty for a @string, a comment, or the end of the text.

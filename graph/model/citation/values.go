@@ -136,7 +136,7 @@ func (b *book) date() string {
 
 var digits = regexp.MustCompile(`^\d{1,4}$`)
 
-// babel are the languages of LaTeX whose names are no names of languages.
+// babel maps names of languages in LaTeX to tags, where no other program has the name.
 var babel = func() map[string]string {
 	table := map[string]string{}
 	for pair := range strings.FieldsSeq(`

@@ -188,7 +188,7 @@ var ignored = rangeTable("\u0300\u036F\u0591\u05BD\u05BF\u05BF\u05C1\u05C2\u05C4
 	"\u064B\u0652\u0656\u065F\u0670\u0670\u06D6\u06DC\u06DF\u06E4\u06E7\u06E8\u06EA\u06ED\u0898\u089F" +
 	"\u08CA\u08E1\u08E3\u08FF\u1AB0\u1AFF\u1DC0\u1DFF\u20D0\u20FF\uFB1E\uFB1E\uFE20\uFE2F")
 
-// combining are the other marks that Unicode permits in several orders: those of a combining class that is not 0. The
+// combining are the other marks that Unicode permits in several orders: their combining class is not 0. The
 // migrations have the same.
 var combining = rangeTable(combiningRanges)
 

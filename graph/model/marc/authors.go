@@ -47,8 +47,8 @@ func (v *values) nameFields() []DataField {
 	return fields
 }
 
-// joinNames joins the names in the texts of fields. It leaves out names that are already there, unless they have another
-// year of birth.
+// joinNames joins the names in the texts of fields. It leaves out names that came before, unless the year of birth is
+// another one.
 func joinNames(fields []DataField, texts []string) string {
 	var persons []author.Person
 	born := map[string]string{} // years of birth by identity

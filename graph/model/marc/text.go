@@ -92,8 +92,8 @@ var blanks = strings.NewReplacer(`\`, " ")
 // mnemonic matches a name of a character.
 var mnemonic = regexp.MustCompile(`^\{[0-9A-Za-z]{2,8}\}`)
 
-// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): those of ASCII signs,
-// and of ANSEL in the order of its tables.
+// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): ASCII signs, and ANSEL
+// in the order of its tables.
 var mnemonics = func() map[string]rune {
 	names := map[string]rune{"dollar": '$', "lcub": '{', "rcub": '}', "bsol": '\\', "verbar": '|', "apos": '\'', "quot": '"', "amp": '&', "lsqb": '[', "rsqb": ']'}
 	for i, name := range strings.Fields(`Lstrok Ostrok Dstrok THORN AElig OElig softsign middot flat reg plusmn Ohorn Uhorn mlrhring -

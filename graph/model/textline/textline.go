@@ -1,4 +1,4 @@
-// Package textline reads the lines of files of which a program may have mixed the line ends.
+// Package textline reads lines that end with LF, CRLF or CR, which a file may mix.
 package textline
 
 import (
@@ -15,7 +15,7 @@ const MaxBytes = 1 << 20
 // ByteOrderMark may precede a text in UTF-8.
 const ByteOrderMark = "\uFEFF"
 
-// Reader reads lines, first the unread ones. A line ends with LF, CRLF or CR; a file may mix them. The zero Reader has no
+// Reader reads lines, first the unread ones. A line ends with LF, CRLF or CR; a file may mix them. The zero value has no
 // lines.
 type Reader struct {
 	in      *bufio.Reader
