@@ -165,7 +165,7 @@ func (r *csvReader) record(first textline.Line) (cells []string, size int, err e
 	quote := r.quoteSign()
 	rest := first.Text
 	size = len(rest)
-	number := first.Number   // of the line of rest
+	number := first.Number   // number of the line of rest
 	var more []textline.Line // after first
 	malformed := func(err error) ([]string, int, error) {
 		if number > r.malformedUntil {

@@ -88,17 +88,18 @@ func (r *jsonArray) end() error {
 	_, err := r.in.ReadToken() // ]
 	for err == nil && r.in.StackDepth() > 0 {
 		r.text.pass(r.in.InputOffset())
-		if kind, _ := r.in.StackIndex(r.in.StackDepth()); kind == jsontext.KindBeginArray && r.in.PeekKind() == jsontext.KindBeginObject {
+		parent, _ := r.in.StackIndex(r.in.StackDepth())
+		next := r.in.PeekKind()
+		switch isObject := next == jsontext.KindBeginObject; {
+		case isObject && parent == jsontext.KindBeginArray:
 			return errors.New("the JSON has several lists of books: put all books in one array")
-		}
-		if kind, _ := r.in.StackIndex(r.in.StackDepth()); r.IsKeyed && kind == jsontext.KindBeginObject && r.in.PeekKind() == jsontext.KindBeginObject {
+		case isObject && r.IsKeyed:
 			return errors.New("the JSON has other objects behind the books: put all books in one object")
-		}
-		if r.in.PeekKind() == jsontext.KindBeginArray || r.in.PeekKind() == jsontext.KindBeginObject {
+		case isObject, next == jsontext.KindBeginArray:
 			err = r.in.SkipValue()
-			continue
+		default:
+			_, err = r.in.ReadToken()
 		}
-		_, err = r.in.ReadToken()
 	}
 	if err != nil {
 		return r.failed(err)

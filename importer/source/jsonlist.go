@@ -92,7 +92,7 @@ func severalLists(first, second []string) error {
 // array is an array whose first element is an object.
 type array struct {
 	path  []string // keys that lead to it
-	names []string // of its first object, with those of nested objects after a point
+	names []string // names of its first object and of nested objects, these after a point
 }
 
 const (
@@ -109,8 +109,8 @@ type scanner struct {
 	keyed  [][]string // paths of objects whose members are all records
 }
 
-// object reads an object, and returns its names with those of nested objects after a point. It returns io.EOF after
-// maxObjects, as if the text were cut.
+// object reads an object, and returns its names and the names of nested objects, these after a point. It returns io.EOF
+// after maxObjects, as if the text were cut.
 func (s *scanner) object(path []string) (names []string, err error) {
 	if s.count++; s.count > maxObjects {
 		return nil, io.EOF
@@ -181,7 +181,7 @@ func (s *scanner) array(path []string) error {
 	return err
 }
 
-// MaxName is the maximum number of bytes of a column's name that is a key, with those of the objects that it is in:
+// MaxName is the maximum number of bytes of a column's name that is a key behind the keys of the objects around it:
 // volumeInfo.title. A longer one is left out, because it would stand before each name of its object.
 const MaxName = 250
 

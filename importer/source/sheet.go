@@ -14,7 +14,7 @@ type sheet struct {
 	name    string
 	book    *workbook
 	csv     *csv.Writer
-	cells   []string   // of the row
+	cells   []string   // cells of the row
 	size    int        // bytes of the row
 	first   [][]string // rows that may be the header
 	numbers []int      // their numbers in the sheet

@@ -61,15 +61,11 @@ type workbook struct {
 //
 // It takes the sheet whose header has most known names, and the sheets after it with the same header.
 func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheets, err error) {
-	magic := make([]byte, 4)
-	if _, err := s.bytes.ReadAt(magic, 0); err != nil {
-		return Sheets{}, nil // too short to be one
-	}
-	switch {
-	case string(magic) == string(oleMagic):
-		return Sheets{}, errors.New("the file is an old Excel file (.xls): save it as .xlsx or CSV")
-	case string(magic) != string(zipMagic):
-		return Sheets{}, nil
+	switch magic, err := s.magic(); {
+	case magic == oleMagic:
+		return sheets, errors.New("the file is an old Excel file (.xls): save it as .xlsx or CSV")
+	case magic != zipMagic:
+		return sheets, err
 	}
 	var archive *zip.Reader
 	directory := maxDirectory
@@ -80,7 +76,7 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheet
 		return s.bytes.ReadAt(p, at)
 	}), s.size)
 	if err != nil {
-		return Sheets{}, fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
+		return sheets, fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
 	}
 	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: ExcelDay0, header: h}
 	for _, part := range archive.File {
@@ -88,17 +84,17 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheet
 	}
 	isODS := b.parts[odsContent] != nil
 	if b.parts["_rels/.rels"] == nil && !isODS {
-		return Sheets{}, errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
+		return sheets, errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
 	}
 	if b.file, err = s.tempFile(); err != nil {
-		return Sheets{}, err
+		return sheets, err
 	}
 	convert := b.writeXLSX
 	if isODS {
 		convert = b.writeODS
 	}
-	if err := convert(); err != nil {
-		return Sheets{}, err
+	if err = convert(); err != nil {
+		return sheets, err
 	}
 	sheets, text, err := b.chooseSheets()
 	if text != nil {
