@@ -64,9 +64,6 @@ func (f *File) place(n int) string {
 	case !f.IsSpreadsheet():
 		return "line " + strconv.Itoa(n)
 	}
-	if f.format.NoHeader {
-		n--
-	}
 	sheet, row := f.SheetRow(n)
 	if sheet == "" {
 		return "row " + strconv.Itoa(row)
