@@ -238,10 +238,10 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 		has = "book has"
 	}
 	q := &Question{Option: "duplicates", Rows: len(conflicts), Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
-		{"", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
-		{"", DuplicatesLast, "imports the last of the rows", "Use the last row"},
-		{"", DuplicatesFirst, "imports the first", "Use the first row"},
-		{"", DuplicatesReject, "imports none", "Skip these books"},
+		{"duplicates", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
+		{"duplicates", DuplicatesLast, "imports the last of the rows", "Use the last row"},
+		{"duplicates", DuplicatesFirst, "imports the first", "Use the first row"},
+		{"duplicates", DuplicatesReject, "imports none", "Skip these books"},
 	}}
 	for _, c := range shown {
 		one, other := books[c.row], books[c.other]
