@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +38,7 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 		b.WriteString(q.String())
 		answers := make([]string, len(q.Answers))
 		for i, a := range q.Answers {
-			answers[i] = strings.Join(append(optionFlags(importer.Choice{Option: cmp.Or(a.Option, q.Option), Value: a.Value}), a.Meaning), " ")
+			answers[i] = strings.Join(append(optionFlags(importer.Choice{Option: a.Option, Value: a.Value}), a.Meaning), " ")
 		}
 		fmt.Fprintf(&b, ": %s\n", strings.Join(answers, "; "))
 	}

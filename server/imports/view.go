@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -28,15 +27,15 @@ type view struct {
 	Format    *string          `json:"format"`  // null until the file is read
 	Columns   []columnView     `json:"columns"` // the fields and their columns
 	Header    []string         `json:"header"`  // all columns of the file
-	Unused    []string         `json:"unused"`  // those without a field
+	Unused    []string         `json:"unused"`  // columns without a field
 	Sheets    sheetsView       `json:"sheets"`
 	Rows      *int             `json:"rows"`   // rows of the file; null until it is read
 	Counts    importer.Counts  `json:"counts"` // rows done
 	FirstRows []rowView        `json:"first_rows"`
 	Changes   []changeView     `json:"changes"` // the first books that a dry run would change
 	Rejects   rejectsView      `json:"rejects"`
-	Question  *questionView    `json:"question"` // the first of Questions
-	Questions []questionView   `json:"questions"`
+	Question  *importer.Question    `json:"question"` // the first of Questions
+	Questions []importer.Question   `json:"questions"`
 }
 
 // sheetsView has the names of a spreadsheet's sheets.
@@ -60,7 +59,7 @@ type formView struct {
 	Text   string   `json:"text"`
 	Value  string   `json:"value"`
 	Rows   int      `json:"rows"`
-	Places []string `json:"places"` // of the first rows, if the values are not readable
+	Places []string `json:"places"` // places of the first rows, if the values are not readable
 }
 
 type rowView struct {
@@ -73,7 +72,7 @@ type rowView struct {
 
 // changeView is a stored book that a row would change.
 type changeView struct {
-	Place  string      `json:"place"` // of the row
+	Place  string      `json:"place"` // place of the row
 	ID     model.ID    `json:"id"`
 	Name   string      `json:"name"`
 	Fields []fieldView `json:"fields"`
@@ -98,33 +97,10 @@ type rejectsView struct {
 	Whole bool      `json:"whole"` // none is missing there
 }
 
-type questionView struct {
-	Parameter string       `json:"parameter"`
-	Text      string       `json:"text"`
-	Examples  []string     `json:"examples"` // lines about rows of the file
-	Fields    []string     `json:"fields"`   // for map: those without a column
-	Answers   []answerView `json:"answers"`
-
-	Candidates []candidateView `json:"candidates"` // for map: columns that may be the fields
-}
-
-type candidateView struct {
-	Field  string   `json:"field"`
-	Column string   `json:"column"`
-	First  []string `json:"first"` // values
-}
-
-type answerView struct {
-	Parameter string `json:"parameter"`
-	Value     string `json:"value"`
-	Meaning   string `json:"meaning"`
-	Label     string `json:"label"` // of a button
-}
-
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
-		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Changes: []changeView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
+		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Changes: []changeView{}, Questions: []importer.Question{}, Rejects: rejectsView{First: []rowView{}},
 	}
 }
 
@@ -172,17 +148,16 @@ func newChange(row *importer.Row, change model.BookChange) changeView {
 	return v
 }
 
-func newQuestion(q *importer.Question) questionView {
-	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: append([]string{}, q.Fields...), Answers: []answerView{}, Candidates: []candidateView{}}
+// newQuestion returns a question with sentences, and lists that are not null.
+func newQuestion(q *importer.Question) importer.Question {
+	v := *q
+	v.Text, v.Examples = sentence(q.Text), []string{}
 	for _, example := range q.Examples {
 		v.Examples = append(v.Examples, sentence(example))
 	}
-	for _, a := range q.Answers {
-		v.Answers = append(v.Answers, answerView{cmp.Or(a.Option, q.Option), a.Value, a.Meaning, a.Label})
-	}
-	for _, c := range q.Candidates {
-		v.Candidates = append(v.Candidates, candidateView{c.Field, c.Column, append([]string{}, c.First...)})
-	}
+	v.Fields = append([]string{}, q.Fields...)
+	v.Answers = append([]importer.Answer{}, q.Answers...)
+	v.Candidates = append([]importer.Candidate{}, q.Candidates...)
 	return v
 }
 
