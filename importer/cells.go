@@ -94,7 +94,7 @@ func (f *File) cell(r *source.Record, column int) model.Value {
 	return r.Values[f.Header[column]]
 }
 
-// isExport reports whether the columns are those of our exports, which have the fields' names or their labels.
+// isExport reports whether the columns are named as our exports name them, by the fields or by their labels.
 func (f *File) isExport() bool {
 	var names, labels []string
 	for _, field := range model.ImportFields {

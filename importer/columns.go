@@ -39,12 +39,12 @@ type columns map[string][]origin
 type chooser struct {
 	header   []string
 	folded   []string          // the names by foldName
-	profiles []*survey.Profile // first columns; nil: only the names are known
+	profiles []*survey.Profile // profiles of the first columns; nil: only the names are known
 	options  *Options
 
 	found      columns
 	used       map[int]bool // columns that no other field may have
-	candidates candidates   // of the open fields
+	candidates candidates   // candidates for the open fields
 }
 
 func newChooser(header []string, options *Options) *chooser {

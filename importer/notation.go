@@ -11,7 +11,7 @@ type notation int
 
 const (
 	asWritten   notation = iota
-	own                  // text of our own export, which stays as it is
+	own                  // text of our own export, which does not change
 	card                 // text of a library's catalogue, with its signs at the end
 	imprint              // a publisher with its place and year
 	persons              // names of persons in a library's catalogue

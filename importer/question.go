@@ -31,7 +31,7 @@ type Candidate struct {
 	First  []string `json:"first"` // values
 }
 
-// Answer is a value of an option, mostly of that of the question.
+// Answer is a value of an option, mostly of the question's.
 type Answer struct {
 	Option  string `json:"parameter"`
 	Value   string `json:"value"`

@@ -52,7 +52,7 @@ func (n Name) Points(field string) int {
 	case n.counts[vague] > 0 && model.ImportField(field).Kind != model.KindText:
 		return 0
 	case n.counts[vague] > 0, n.namesField():
-		return -1 // of another field
+		return -1 // it names another field
 	case field == "name" && nameWords.count(n.parts) > 0:
 		return namePoints
 	}

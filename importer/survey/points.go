@@ -183,5 +183,5 @@ func textPoints(p *Profile) int {
 	return max(8-p.repeated()-p.share(persons)/3-p.share(pairs)/5-p.share(genres)/3, 1)
 }
 
-// repeated returns the tenths of the cells whose values occur before.
+// repeated returns the tenths of the cells that repeat a value.
 func (p *Profile) repeated() int { return 10 - 10*len(p.distinct)/p.Filled }

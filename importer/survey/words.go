@@ -119,8 +119,8 @@ var genreWords = newWordList(`
 
 // Keys of words that are no fields.
 const (
-	other = "other" // of another thing
-	vague = "vague" // of another thing, unless another word is a field's: edition, and the year of the edition
+	other = "other" // words for another thing
+	vague = "vague" // words for another thing, unless another word is a field's: edition, and the year of the edition
 )
 
 // nameWords are words for names of anything, which count for the title only alone: اسم الكتاب, but اسم الكاتب is the author.
@@ -137,7 +137,7 @@ var (
 type wordList struct {
 	whole  map[string]bool
 	begins []string
-	ends   []string // of compounds: Erscheinungsjahr
+	ends   []string // ends of compounds: Erscheinungsjahr
 	inside []string
 }
 
