@@ -92,8 +92,8 @@ func (f *File) Columns() (columns []Column) {
 			}
 		}
 		for _, form := range f.readings[field].sortedForms() {
+			form.Places = []string{}
 			if form.Value, _ = f.readings[field].read(form.Text); form.Value == "" {
-				form.Places = nil
 				for _, row := range form.rows {
 					form.Places = append(form.Places, f.place(row))
 				}

@@ -10,40 +10,34 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// missingField is a required or asked field without a column.
-type missingField struct {
-	field, asked string
-	isEmpty      bool // it has a column, which is empty in all rows
-}
-
 // category is the field that may be missing unless a genre is new.
 const category, genre, author, published = "category", "genre", "author", "published_at"
 
 // fillable are the fields with a sensible value for empty cells.
 var fillable = []string{"pages", "price", genre, category}
 
-// missingQuestion returns the question about missing fields. It asks for the category too.
-func (f *File) missingQuestion(missing []missingField) *Question {
-	q := &Question{Option: "map"}
+// missingQuestion returns the question about required or asked fields without a column, or with an empty one. It asks for the
+// category too.
+func (f *File) missingQuestion(missing []string) *Question {
+	q := &Question{Option: "map", Fields: missing}
 	var absent, texts []string
-	for _, m := range missing {
-		q.Fields = append(q.Fields, m.field)
-		near := ""
-		if f.candidates.isAnswered(m.field) {
-			near = fmt.Sprintf(" (did you mean %s?)", Printable(f.address(f.candidates[m.field][0].column)))
+	for _, field := range missing {
+		isAnswered, near := f.candidates.isAnswered(field), ""
+		if isAnswered {
+			near = fmt.Sprintf(" (did you mean %s?)", Printable(f.address(f.candidates[field][0].column)))
 		}
-		for _, c := range f.candidates[m.field] {
+		for _, c := range f.candidates[field] {
 			f.propose(q, c)
 		}
-		if !m.isEmpty {
-			absent = append(absent, Printable(cmp.Or(m.asked, m.field))+near)
+		if isAnswered || !f.HasColumn(field) {
+			absent = append(absent, Printable(cmp.Or(f.options.Columns[field], field))+near)
 			continue
 		}
 		empty := "is empty in all rows"
 		if f.isJSON() {
 			empty = "has no text or number in any row"
 		}
-		texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(m.field)), empty, near))
+		texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(field)), empty, near))
 	}
 	if len(absent) > 0 {
 		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))

@@ -133,26 +133,28 @@ func (f *File) lacksCategory() bool {
 	return !f.options.hasDefault(category) && !f.options.isGiven(category) && f.columns[category] == nil
 }
 
-// Choice is an option with a value.
-type Choice struct{ Option, Value string }
+// standIn returns a default for a field.
+func standIn(field string) Answer {
+	return Answer{Option: "default", Value: field + "=" + model.ImportField(field).StandIn()}
+}
 
 // FirstAnswers returns options that answer questions: the first answer to each, and defaults for empty cells. It returns nil
 // if no column can be the name, which has no default.
-func (f *File) FirstAnswers(questions Questions) (choices []Choice) {
+func (f *File) FirstAnswers(questions Questions) (answers []Answer) {
 	for _, q := range questions {
 		if slices.Contains(q.Fields, "name") && q.answer("name") < 0 {
 			return nil
 		}
 		if q.Option == "map" {
-			choices = append(choices, f.columnChoices(q)...)
+			answers = append(answers, f.columnAnswers(q)...)
 		} else {
-			choices = append(choices, Choice{q.Option, q.Answers[0].Value})
+			answers = append(answers, q.Answers[0])
 		}
 	}
 	for _, field := range f.Unfilled() {
-		choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
+		answers = append(answers, standIn(field))
 	}
-	return choices
+	return answers
 }
 
 // answer returns the index of the first answer about a field, or -1.
@@ -170,19 +172,19 @@ func (f *File) hasNoText(field string) bool {
 	return i < len(f.profiles) && f.profiles[i].Filled == 0
 }
 
-// columnChoices returns the options for fields without a column: the first column that may be it, or a default.
-func (f *File) columnChoices(q *Question) (choices []Choice) {
+// columnAnswers returns the options for fields without a column: the first column that may be it, or a default.
+func (f *File) columnAnswers(q *Question) (answers []Answer) {
 	for _, field := range q.Fields {
 		if near := q.answer(field); near >= 0 {
-			choices = append(choices, Choice{"map", q.Answers[near].Value})
+			answers = append(answers, q.Answers[near])
 			continue
 		}
 		if f.options.isGiven(field) && !f.HasColumn(field) || f.hasNoText(field) {
-			choices = append(choices, Choice{"map", field + "="}) // no default replaces a list
+			answers = append(answers, Answer{Option: "map", Value: field + "="}) // no default replaces a list
 		}
 		if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // the unfilled fields follow
-			choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
+			answers = append(answers, standIn(field))
 		}
 	}
-	return choices
+	return answers
 }

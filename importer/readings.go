@@ -42,11 +42,11 @@ const (
 
 // Form is a notation of cells that differs from the catalogue's.
 type Form struct {
-	Layout string // its name
-	Text   string // the first cell
-	Value  string // the first cell in the catalogue's notation
-	Cells  int
-	Places []string // places of the first cells, if these are not readable
+	Layout string   `json:"layout"` // its name
+	Text   string   `json:"text"`   // the first cell
+	Value  string   `json:"value"`  // the first cell in the catalogue's notation
+	Cells  int      `json:"rows"`
+	Places []string `json:"places"` // places of the first cells, if these are not readable
 	rows   []int    // arguments of File.place
 	place  int      // position of the first cell among the first cells of all forms
 }
@@ -116,9 +116,9 @@ func (f *File) decide(field string) (q *Question) {
 			r.note(form.Text, layout, form.Cells, form.rows...)
 		}
 	}
-	for text, cells := range r.tags.All() {
+	for _, text := range r.tags.Texts {
 		if _, layout := r.read(text); layout != "" {
-			r.note(text, layout, cells)
+			r.note(text, layout, r.tags.Cells[text])
 		}
 	}
 	if unit, seen := r.units.Shared(); unit != "" {

@@ -172,7 +172,7 @@ func (s *surveyor) surveyRow(r *source.Record) error {
 		}
 		s.names.value(field, strings.TrimSpace(text))
 	}
-	s.names.add(s.Rows)
+	s.names.add()
 	return nil
 }
 
@@ -197,29 +197,28 @@ func (s *surveyor) decideReadings(context.Context) error {
 
 // keepUseful removes columns that no row has, and others of a field with values in another one. It returns the fields that
 // then lack a column.
-func (s *surveyor) keepUseful() (missing []missingField) {
+func (s *surveyor) keepUseful() (missing []string) {
 	isList := (s.good > 1 || s.good == 1 && s.isJSON()) && !s.rejects // a single bad row is only rejected
 	for _, field := range model.ImportFields {
 		asked, isNeeded := s.options.Columns[field], s.options.needs(field)
 		existing := among(s.columns[field], s.exists)
 		useful := among(existing, s.used)
+		isMissing := s.candidates.isAnswered(field)
 		switch {
-		case s.candidates.isAnswered(field):
-			missing = append(missing, missingField{field, asked, false})
+		case isMissing:
 		case existing == nil:
 			delete(s.columns, field)
 			delete(s.holes, field)
-			if asked != "" || isNeeded && (isList || !s.isJSON()) {
-				missing = append(missing, missingField{field, asked, false})
-			}
+			isMissing = asked != "" || isNeeded && (isList || !s.isJSON())
 		case useful == nil:
 			s.columns[field] = existing[:1]
 			delete(s.holes, field)
-			if isNeeded && isList {
-				missing = append(missing, missingField{field, asked, true})
-			}
+			isMissing = isNeeded && isList
 		default:
 			s.columns[field] = useful
+		}
+		if isMissing {
+			missing = append(missing, field)
 		}
 	}
 	s.dropKeys()

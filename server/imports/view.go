@@ -17,25 +17,25 @@ const (
 )
 
 type view struct {
-	ID        string           `json:"id"`
-	Status    string           `json:"status"`
-	Message   *string          `json:"message"` // its end in words; null before the end, or until it is stopped
-	FileName  *string          `json:"file_name"`
-	DryRun    bool             `json:"dry_run"`
-	CreatedAt model.Timestamp  `json:"created_at"`
-	EndedAt   *model.Timestamp `json:"ended_at"`
-	Format    *string          `json:"format"`  // null until the file is read
-	Columns   []columnView     `json:"columns"` // the fields and their columns
-	Header    []string         `json:"header"`  // all columns of the file
-	Unused    []string         `json:"unused"`  // columns without a field
-	Sheets    sheetsView       `json:"sheets"`
-	Rows      *int             `json:"rows"`   // rows of the file; null until it is read
-	Counts    importer.Counts  `json:"counts"` // rows done
-	FirstRows []rowView        `json:"first_rows"`
-	Changes   []changeView     `json:"changes"` // the first books that a dry run would change
-	Rejects   rejectsView      `json:"rejects"`
-	Question  *importer.Question    `json:"question"` // the first of Questions
-	Questions []importer.Question   `json:"questions"`
+	ID        string              `json:"id"`
+	Status    string              `json:"status"`
+	Message   *string             `json:"message"` // its end in words; null before the end, or until it is stopped
+	FileName  *string             `json:"file_name"`
+	DryRun    bool                `json:"dry_run"`
+	CreatedAt model.Timestamp     `json:"created_at"`
+	EndedAt   *model.Timestamp    `json:"ended_at"`
+	Format    *string             `json:"format"`  // null until the file is read
+	Columns   []columnView        `json:"columns"` // the fields and their columns
+	Header    []string            `json:"header"`  // all columns of the file
+	Unused    []string            `json:"unused"`  // columns without a field
+	Sheets    sheetsView          `json:"sheets"`
+	Rows      *int                `json:"rows"`   // rows of the file; null until it is read
+	Counts    importer.Counts     `json:"counts"` // rows done
+	FirstRows []rowView           `json:"first_rows"`
+	Changes   []changeView        `json:"changes"` // the first books that a dry run would change
+	Rejects   rejectsView         `json:"rejects"`
+	Question  *importer.Question  `json:"question"` // the first of Questions
+	Questions []importer.Question `json:"questions"`
 }
 
 // sheetsView has the names of a spreadsheet's sheets.
@@ -45,21 +45,12 @@ type sheetsView struct {
 }
 
 type columnView struct {
-	Field   string     `json:"field"`
-	Column  *string    `json:"column"`
-	Others  []string   `json:"others"` // columns for rows in which Column is empty
-	Default *string    `json:"default"`
-	Empty   int        `json:"empty_rows"`
-	Forms   []formView `json:"forms"`
-}
-
-// formView is a form in which cells are written, with its first one.
-type formView struct {
-	Layout string   `json:"layout"`
-	Text   string   `json:"text"`
-	Value  string   `json:"value"`
-	Rows   int      `json:"rows"`
-	Places []string `json:"places"` // places of the first rows, if the values are not readable
+	Field   string          `json:"field"`
+	Column  *string         `json:"column"`
+	Others  []string        `json:"others"` // columns for rows in which Column is empty
+	Default *string         `json:"default"`
+	Empty   int             `json:"empty_rows"`
+	Forms   []importer.Form `json:"forms"`
 }
 
 type rowView struct {
@@ -112,9 +103,9 @@ func (v *view) describe(file *importer.File) {
 	v.Header, v.Unused = cutAll(file.Header), cutAll(file.Unused())
 	v.Sheets = sheetsView{cutAll(file.Names), cutAll(file.LeftOut)}
 	for _, c := range file.Columns() {
-		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty, []formView{}}
-		for _, form := range c.Forms {
-			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells, append([]string{}, form.Places...)})
+		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty, append([]importer.Form{}, c.Forms...)}
+		for i := range column.Forms {
+			column.Forms[i].Text = cut(column.Forms[i].Text)
 		}
 		v.Columns = append(v.Columns, column)
 	}
