@@ -48,7 +48,7 @@ func AsOperator(ctx context.Context) context.Context {
 // Importer stores the rows of a file in a catalogue, as the principal of the context, and counts them.
 type Importer struct {
 	Catalogue Catalogue
-	Preview   ImportBooks                                                     // not nil in a dry run, which stores nothing
+	DryRun    bool                                                            // store nothing
 	Strict    bool                                                            // all rows in one transaction; a bad row, a *Row, is the error
 	Progress  func(Counts)                                                    // called after each batch, unless nil
 	Change    func(*Row, model.BookChange)                                    // called for each changed book of a dry run, unless nil
@@ -56,6 +56,8 @@ type Importer struct {
 	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits for a permit for a batch; nil: no wait
 	BatchRows int                                                             // rows in one transaction; 0 means BatchRows
 	Counts
+
+	importBooks ImportBooks // stores rows, or previews that
 }
 
 // Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file. Namesakes are the
@@ -104,7 +106,7 @@ const (
 // Outcome returns the outcome of Import, which returned err.
 func (im *Importer) Outcome(err error) Outcome {
 	switch {
-	case im.Preview != nil:
+	case im.DryRun:
 		return NothingStored
 	case err == nil:
 		return AllStored
@@ -119,7 +121,11 @@ func (im *Importer) Outcome(err error) Outcome {
 // Import stores the rows of a file, with one transaction for each batch, or for all if it is strict. If the database retries a
 // transaction of all rows, they are read again.
 func (im *Importer) Import(ctx context.Context, file *File) error {
-	if !im.Strict || im.Preview != nil {
+	im.importBooks = im.Catalogue.ImportBooks
+	if im.DryRun {
+		im.importBooks = im.Catalogue.PreviewImport()
+	}
+	if !im.Strict || im.DryRun {
 		return im.importRows(ctx, file)
 	}
 	im.Reject = func(bad *Row) error { return bad }
@@ -210,10 +216,6 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 			readable = append(readable, r)
 		}
 	}
-	importBooks := im.Catalogue.ImportBooks
-	if im.Preview != nil {
-		importBooks = im.Preview
-	}
 	if im.Admit != nil {
 		release, err := im.Admit(ctx, len(forms))
 		if err != nil {
@@ -221,11 +223,11 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 		}
 		defer release()
 	}
-	result, err := importBooks(ctx, forms)
+	result, err := im.importBooks(ctx, forms)
 	if err != nil {
 		return err
 	}
-	if q := file.categoryQuestion(result, im.Preview != nil); q != nil && im.Rows() == 0 {
+	if q := file.categoryQuestion(result, im.DryRun); q != nil && im.Rows() == 0 {
 		return Questions{q}
 	}
 	for _, change := range result.Changes {

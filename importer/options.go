@@ -93,6 +93,7 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 		}
 		return given[0]
 	}
+	oneOrAuto := func(name string, allowed ...string) string { return strings.TrimPrefix(one(name, allowed...), "auto") }
 	pairs := func(name, noun string) map[string]string {
 		named := map[string]string{}
 		for _, pair := range values[name] {
@@ -108,19 +109,15 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 		Columns:    pairs("map", "COLUMN"),
 		Defaults:   pairs("default", "VALUE"),
 		Dates:      one("dates", DateOrders...),
-		Encoding:   strings.TrimPrefix(one("encoding", append([]string{"auto"}, source.Encodings...)...), "auto"),
+		Format:     oneOrAuto("format", Formats...),
+		Encoding:   oneOrAuto("encoding", append([]string{"auto"}, source.Encodings...)...),
 		Sheet:      one("sheet"),
-		Decimal:    strings.TrimPrefix(one("decimal", Decimals...), "auto"),
+		Decimal:    oneOrAuto("decimal", Decimals...),
 		Duplicates: one("duplicates", DuplicateRules...),
 		LastYear:   time.Now().Year() + 1,
 	}
-	switch format := one("format", Formats...); format {
-	case "csv":
-		o.Format = source.FormatCSV
-	case "json", "jsonl": // a reader tells arrays from lines
-		o.Format = source.FormatJSON
-	case "xlsx":
-		o.Format = source.FormatXLSX
+	if o.Format == "jsonl" {
+		o.Format = source.FormatJSON // a reader tells arrays from lines
 	}
 	var ok bool
 	if o.Delimiter, ok = source.ParseDelimiter(one("delimiter")); !ok {

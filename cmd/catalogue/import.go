@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -98,18 +99,15 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return err
 	}
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
-	catalogue := resolvers.New(store)
-	im := &importer.Importer{
-		Catalogue: catalogue, Strict: c.Strict, Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add,
-	}
 	var changes []string
-	if c.DryRun {
-		im.Preview = catalogue.PreviewImport()
-		im.Change = func(row *importer.Row, change model.BookChange) {
+	im := &importer.Importer{
+		Catalogue: resolvers.New(store), Strict: c.Strict, DryRun: c.DryRun, Reject: rejects.add,
+		Progress: func(c importer.Counts) { bar.Step(c.Rows()) },
+		Change: func(row *importer.Row, change model.BookChange) {
 			if len(changes) < shownChanges {
 				changes = append(changes, describeChange(row, change))
 			}
-		}
+		},
 	}
 	err = im.Import(ctx, file)
 	bar.Done()
@@ -267,20 +265,11 @@ func (c *importCmd) options() (importer.Options, error) {
 	if extension, _ := splitName(c.File); format == "auto" && strings.HasPrefix(formats[extension], "json") {
 		format = "json"
 	}
-	given := map[string][]string{
+	options, invalid := importer.ParseOptions(map[string][]string{
 		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
-		"encoding": {string(c.Encoding)}, "decimal": {c.Decimal},
-	}
-	if c.NoHeader {
-		given["no_header"] = []string{"true"}
-	}
-	if c.Sheet != "" {
-		given["sheet"] = []string{c.Sheet}
-	}
-	if c.HeaderRow != "" {
-		given["header_row"] = []string{c.HeaderRow}
-	}
-	options, invalid := importer.ParseOptions(given)
+		"encoding": {string(c.Encoding)}, "decimal": {c.Decimal}, "sheet": {c.Sheet}, "header_row": {c.HeaderRow},
+		"no_header": {strconv.FormatBool(c.NoHeader)},
+	})
 	for _, name := range importer.OptionNames {
 		if rule := invalid[name]; rule != "" {
 			return options, fmt.Errorf("--%s %s", strings.ReplaceAll(name, "_", "-"), rule)

@@ -80,11 +80,8 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	})
 	im := &j.importer
 	*im = importer.Importer{
-		Catalogue: j.imports.Catalogue, BatchRows: batchRows, Reject: j.reject, Strict: j.strict,
+		Catalogue: j.imports.Catalogue, BatchRows: batchRows, Strict: j.strict, DryRun: j.DryRun, Reject: j.reject, Change: j.change,
 		Progress: func(c importer.Counts) { j.set(func() { j.Counts = c }) },
-	}
-	if j.DryRun {
-		im.Preview, im.Change = j.imports.Catalogue.PreviewImport(), j.change
 	}
 	j.rejects = newRejects(file, 2*j.imports.MaxBytes, j.imports.Logger)
 	defer j.rejects.end()
