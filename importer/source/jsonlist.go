@@ -124,8 +124,9 @@ func (s *scanner) object(path []string) (names []string, err error) {
 		names = append(names, name)
 		members++
 		inner := append(slices.Clone(path), name)
+		hasLists := len(inner) < maxPath && len(name) <= MaxName
 		kind := s.in.PeekKind()
-		if kind == jsontext.KindBeginArray && len(inner) < maxPath && len(name) <= MaxName {
+		if kind == jsontext.KindBeginArray && hasLists {
 			err = s.array(inner)
 			continue
 		}
@@ -133,11 +134,14 @@ func (s *scanner) object(path []string) (names []string, err error) {
 			err = s.in.SkipValue()
 			continue
 		}
-		before := len(s.keyed)
+		before, arrays := len(s.keyed), s.arrays
 		var nested []string
 		nested, err = s.object(inner)
+		if !hasLists { // it counts as a record by its key only
+			s.arrays = arrays
+		}
 		for _, member := range nested {
-			if joined, ok := joinNames(name, member); ok {
+			if joined, ok := joinNames(name, member); ok && hasLists {
 				names = append(names, joined)
 			}
 		}
