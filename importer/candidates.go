@@ -38,7 +38,8 @@ func (c *chooser) ranked(fields []string) (all []rank) {
 			if c.found[field] != nil {
 				continue
 			}
-			if r := (rank{field: field, column: i, name: name.Points(field), cells: c.cellPoints(i, field)}); c.mayBe(r) {
+			r := rank{field: field, column: i, name: name.Points(field), cells: c.cellPoints(i, field)}
+			if c.mayBe(r) {
 				all = append(all, r)
 			}
 		}
@@ -47,8 +48,8 @@ func (c *chooser) ranked(fields []string) (all []rank) {
 	return all
 }
 
-// mayBe reports whether a column may be a field: neither its name nor its cells speak against that, and numbers are no text
-// without a word in their name.
+// mayBe reports whether a column may be a field: neither its name nor its cells speak against that, and numbers are no
+// text without a word in their name.
 func (c *chooser) mayBe(r rank) bool {
 	switch {
 	case r.name < 0, r.cells < 0:
@@ -64,7 +65,8 @@ func (c *chooser) mayBe(r rank) bool {
 func (c *chooser) isFurther(r rank) bool {
 	base := unnumbered(c.folded[r.column])
 	for first, name := range c.folded[:min(r.column, len(c.profiles))] {
-		if base != "" && unnumbered(name) == base && !c.used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, r.field, false) {
+		isFirst := base != "" && unnumbered(name) == base && !c.used[first] && c.profiles[first].Filled > 0
+		if isFirst && !c.refuted(first, r.field, false) {
 			return true
 		}
 	}
@@ -91,8 +93,8 @@ func (c *chooser) open() (fields []string) {
 	return fields
 }
 
-// findCandidates finds the columns that may be the open fields, those with a word for the field first. A column is the first
-// candidate of one field at most.
+// findCandidates finds the columns that may be the open fields, those with a word for the field first. A column is the
+// first candidate of one field at most.
 func (c *chooser) findCandidates() {
 	c.used, c.candidates = c.usedColumns(), candidates{}
 	open := c.open()
@@ -133,8 +135,8 @@ func (c *chooser) offer(r rank, first map[int]bool) {
 	c.candidates[r.field] = append(others, r)
 }
 
-// offerUnreadable makes a column with a word for a field its only candidate if there is no probable one, because a default
-// would hide that it cannot be read. Years without a name are offered for the date.
+// offerUnreadable makes a column with a word for a field its only candidate if there is no probable one, because a
+// default would hide that it cannot be read. Years without a name are offered for the date.
 func (c *chooser) offerUnreadable(field string, first map[int]bool) {
 	for i, profile := range c.profiles {
 		if len(c.header[i]) > maxRankedName || c.used[i] || profile.Filled < 2 || c.candidates.isAnswered(field) {
@@ -156,8 +158,8 @@ func (c candidates) isAnswered(field string) bool { return len(c[field]) > 0 && 
 // minKnown is the number of fields with a known name from which a header is of a known language.
 const minKnown = 2
 
-// anyName makes the first text that no other field needs the candidate for the name, or else the candidate for the author, or
-// any column, because a name has no default.
+// anyName makes the first text that no other field needs the candidate for the name, or else the candidate for the
+// author, or any column, because a name has no default.
 func (c *chooser) anyName(first map[int]bool) {
 	isText := func(i int) bool { return !c.profiles[i].IsTyped() }
 	for _, may := range []func(int) bool{

@@ -29,9 +29,9 @@ func (f *File) columnName(o origin) string {
 	return strings.Join(names, "+")
 }
 
-// value returns the value of a field as written, and its origin, or nil. A date counts before its year, and a value that can
-// be read before one that cannot. An empty cell is an empty text, and clears an optional field; without a cell, or with a
-// mark of no value, the field is absent and keeps what is stored.
+// value returns the value of a field as written, and its origin, or nil. A date counts before its year, and a value
+// that can be read before one that cannot. An empty cell is an empty text, and clears an optional field; without a
+// cell, or with a mark of no value, the field is absent and keeps what is stored.
 func (f *File) value(r *source.Record, field string) (v model.Value, from *origin) {
 	empty, marked := false, false
 	for i := range f.columns[field] {
@@ -103,7 +103,8 @@ func (f *File) isExport() bool {
 	return slices.Equal(names, model.ImportFields) || slices.Equal(names, labels)
 }
 
-// isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no value.
+// isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no
+// value.
 func (f *File) isMissing(field string, v model.Value) bool {
 	if v.Missing() {
 		return true

@@ -12,8 +12,8 @@ import (
 	"library-catalogue/importer/survey"
 )
 
-// foldName returns a column's name without case, accents, spaces and punctuation. It returns "" for a text that is too long
-// for a name.
+// foldName returns a column's name without case, accents, spaces and punctuation. It returns "" for a text that is too
+// long for a name.
 func foldName(name string) string {
 	if len(name) > maxRankedName {
 		return ""
@@ -26,7 +26,8 @@ func foldName(name string) string {
 	}, collate.Fold(name))
 }
 
-// origin is the column of a field, or several columns that are read as one: given and family names, or the authors of a book.
+// origin is the column of a field, or several columns that are read as one: given and family names, or the authors of a
+// book.
 type origin struct {
 	columns   []int // indexes in the header
 	separator string
@@ -58,8 +59,8 @@ func newChooser(header []string, options *Options) *chooser {
 // otherThing matches a part of a dotted name that is not the book: its title or year is not the book's.
 var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
 
-// takeNamed finds the columns of the fields by the names in the options, else by the fields' own names. A field with the
-// name "" in the options has no column. mustGuess reports whether a field of no given name is missing: a required
+// takeNamed finds the columns of the fields by the names in the options, else by the fields' own names. A field with
+// the name "" in the options has no column. mustGuess reports whether a field of no given name is missing: a required
 // one, or any if other names are given, because the file is then no export of ours.
 func (c *chooser) takeNamed() (mustGuess bool) {
 	for _, field := range model.ImportFields {
@@ -86,7 +87,8 @@ func (c *chooser) named(name string) (found []origin) {
 	return found
 }
 
-// single returns the columns of the file with a name, in order. Name#2 is the second of several, and #3 the third of all.
+// single returns the columns of the file with a name, in order. Name#2 is the second of several, and #3 the third of
+// all.
 func (c *chooser) single(name string) []int {
 	if found := c.equal(name); found != nil {
 		return found
@@ -207,14 +209,15 @@ func (c *chooser) takeEditors() {
 	}
 }
 
-// takeRanked gives each field without a column the best one with a word for it, or with sure cells. A required field gets
-// none if two columns speak for it alike.
+// takeRanked gives each field without a column the best one with a word for it, or with sure cells. A required field
+// gets none if two columns speak for it alike.
 func (c *chooser) takeRanked(fields []string) {
 	ranks := c.ranked(fields)
 	isUnclear := map[string]bool{}
 	for n, best := range ranks {
 		isEqual := func(r rank) bool {
-			return r.field == best.field && c.folded[r.column] != c.folded[best.column] && r.name == best.name && r.cells == best.cells && !c.used[r.column]
+			isOther := c.folded[r.column] != c.folded[best.column] && !c.used[r.column]
+			return isOther && r.field == best.field && r.name == best.name && r.cells == best.cells
 		}
 		switch {
 		case c.found[best.field] != nil, c.used[best.column], best.name <= 0 && !best.isSure(), isUnclear[best.field]:

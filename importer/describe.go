@@ -105,7 +105,8 @@ func (f *File) Columns() (columns []Column) {
 	return columns
 }
 
-// Where returns the number of cells, and the places of the first, of a form that is not readable: "3 rows: line 2, line 5 and 1 more".
+// Where returns the number of cells, and the places of the first, of a form that is not readable: "3 rows: line 2, line
+// 5 and 1 more".
 func (form *Form) Where() string {
 	text := fmt.Sprintf("%s: %s", CountRows(form.Cells), strings.Join(form.Places, ", "))
 	if more := form.Cells - len(form.Places); more > 0 {
@@ -129,8 +130,8 @@ func (f *File) Unused() []string {
 	return names
 }
 
-// Gaps returns the number of rejected rows that only lack values, and the fields that need a default for them. Their genres
-// may be new, so that a category without a column is one of the fields.
+// Gaps returns the number of rejected rows that only lack values, and the fields that need a default for them. Their
+// genres may be new, so that a category without a column is one of the fields.
 func (f *File) Gaps() (rows int, fields []string) {
 	return f.unfilled, slices.DeleteFunc(slices.Clone(fillable), func(field string) bool {
 		return !f.gaps[field] && (field != category || !f.lacksCategory())

@@ -23,8 +23,8 @@ const (
 	DuplicatesReject = "reject" // none
 )
 
-// nameRow holds the hashes of a row before its values are read: its name, its ISBN and all values. It has 12 bytes, so a
-// million rows take 12 MB.
+// nameRow holds the hashes of a row before its values are read: its name, its ISBN and all values. It has 12 bytes, so
+// a million rows take 12 MB.
 type nameRow struct{ name, isbn, values uint32 }
 
 // names are the nameRows of a file, partitioned by name, so that parts grow and are sorted separately.
@@ -95,8 +95,9 @@ type bookRow struct {
 // duplicate is a row that is not imported because of another.
 type duplicate struct{ row, other uint32 }
 
-// findDuplicates finds rows of the same book with different values, by the rule of the store, and decides which to import, or
-// asks. Different cells may have the same meaning, so it reads rows with a repeated name again with the decided readings.
+// findDuplicates finds rows of the same book with different values, by the rule of the store, and decides which to
+// import, or asks. Different cells may have the same meaning, so it reads rows with a repeated name again with the
+// decided readings.
 func (f *File) findDuplicates(ctx context.Context, surveyed *names) (*Question, error) {
 	repeated := surveyed.repeated()
 	if len(repeated) == 0 {
@@ -172,8 +173,8 @@ type sameBook struct {
 // maxSameName is the maximum number of books of one name that are compared with a row.
 const maxSameName = 1000
 
-// sameBooks returns the books of rows with one name. In their order each means an earlier book, or else is another. A row
-// that may mean several is left to the store, which rejects it.
+// sameBooks returns the books of rows with one name. In their order each means an earlier book, or else is another. A
+// row that may mean several is left to the store, which rejects it.
 func sameBooks(rows []bookRow) (books []*sameBook) {
 	for _, r := range rows {
 		switch met := model.Meant(r.key, books[:min(len(books), maxSameName)], func(b *sameBook) model.Key[uint64] { return b.key }); len(met) {

@@ -123,13 +123,14 @@ func (f *File) findKeys(ctx context.Context) error {
 	return nil
 }
 
-// HasGuessedHeader reports whether no row has known names of columns, so that the first full one was taken for the header.
+// HasGuessedHeader reports whether no row has known names of columns, so that the first full one was taken for the
+// header.
 func (f *File) HasGuessedHeader() bool {
 	return !f.isJSON() && !f.isHeaderGiven && !f.options.NoHeader && f.header().Matched(f.Header) < minKnown
 }
 
-// hasNoHeader reports whether the first row is a book: none of its cells is a known name, and one is a number, a date or
-// a code as those below it.
+// hasNoHeader reports whether the first row is a book: none of its cells is a known name, and one is a number, a date
+// or a code as those below it.
 func (f *File) hasNoHeader() bool {
 	if f.options.NoHeader || f.isHeaderGiven || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
 		return false
@@ -176,7 +177,8 @@ func (f *File) isMARC() bool {
 	return f.format.IsMARC() || f.format.IsJSON() && slices.ContainsFunc(f.Header, marcTag.MatchString)
 }
 
-// choose finds the columns of the fields by their names, and if these do not suffice, also by the cells of the first rows.
+// choose finds the columns of the fields by their names, and if these do not suffice, also by the cells of the first
+// rows.
 func (f *File) choose(ctx context.Context) error {
 	c := newChooser(f.Header, &f.options)
 	if mustGuess := c.takeNamed(); !f.hasFixedFields() && (mustGuess || c.open() != nil) {

@@ -1,11 +1,11 @@
-// Package importer imports files of books: CSV of any delimiter and encoding, JSON, spreadsheets, MARC and citations, also
-// compressed.
+// Package importer imports files of books: CSV of any delimiter and encoding, JSON, spreadsheets, MARC and citations,
+// also compressed.
 //
 // An import has these steps:
 //
 //  1. Package source splits the bytes into records.
-//  2. Survey reads the file once (survey.go lists its steps). It finds the column of each field (columns.go), the notation of
-//     each column (readings.go) and duplicate rows (duplicates.go).
+//  2. Survey reads the file once (survey.go lists its steps). It finds the column of each field (columns.go), the
+//     notation of each column (readings.go) and duplicate rows (duplicates.go).
 //  3. Reader converts records to rows (reader.go).
 //  4. Importer stores the rows (importer.go).
 package importer
@@ -49,7 +49,7 @@ func AsOperator(ctx context.Context) context.Context {
 type Importer struct {
 	Catalogue Catalogue
 	DryRun    bool                                                            // store nothing
-	Strict    bool                                                            // all rows in one transaction; a bad row, a *Row, is the error
+	Strict    bool                                                            // one transaction; a bad row is the error
 	Progress  func(Counts)                                                    // called after each batch, unless nil
 	Change    func(*Row, model.BookChange)                                    // called for each changed book of a dry run, unless nil
 	Reject    func(*Row) error                                                // called for each bad row; an error ends the import
@@ -60,8 +60,8 @@ type Importer struct {
 	importBooks ImportBooks // stores rows, or previews that
 }
 
-// Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file. Namesakes are the
-// books that a dry run would create while their name is stored with another author.
+// Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file. Namesakes are
+// the books that a dry run would create while their name is stored with another author.
 type Counts struct {
 	Created   int `json:"created"`
 	Namesakes int `json:"namesakes"`
@@ -96,6 +96,7 @@ func CountRows(n int) string {
 // Outcome is how much of a file an ended import has stored.
 type Outcome int
 
+// The outcomes.
 const (
 	NothingStored Outcome = iota // after a dry run, or a strict import that failed
 	SomeStored                   // the counted rows
@@ -118,8 +119,8 @@ func (im *Importer) Outcome(err error) Outcome {
 	return NothingStored
 }
 
-// Import stores the rows of a file, with one transaction for each batch, or for all if it is strict. If the database retries a
-// transaction of all rows, they are read again.
+// Import stores the rows of a file, with one transaction for each batch, or for all if it is strict. If the database
+// retries a transaction of all rows, they are read again.
 func (im *Importer) Import(ctx context.Context, file *File) error {
 	im.importBooks = im.Catalogue.ImportBooks
 	if im.DryRun {

@@ -50,7 +50,8 @@ func TestKindsOfEvidence(t *testing.T) {
 	})
 }
 
-// TestOptionalByCells finds the columns of ISBNs and publishers by their cells, also beside columns that a person has chosen.
+// TestOptionalByCells finds the columns of ISBNs and publishers by their cells, also beside columns that a person has
+// chosen.
 func TestOptionalByCells(t *testing.T) {
 	t.Parallel()
 	for _, options := range []Options{{}, {NoHeader: true, Columns: map[string]string{"name": "#1", "author": "#2", "published_at": "#3", "pages": "#4", "price": "#5", "genre": "#6"}}} {

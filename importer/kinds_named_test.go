@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestKindsOfOtherThings imports lists that lack a field and have columns whose cells could be it. The printed command takes
-// a default, and makes nothing up.
+// TestKindsOfOtherThings imports lists that lack a field and have columns whose cells could be it. The printed command
+// takes a default, and makes nothing up.
 func TestKindsOfOtherThings(t *testing.T) {
 	t.Parallel()
 	csv := func(column, one, two string) []byte {
@@ -73,7 +73,8 @@ func TestKindsOfHeaders(t *testing.T) {
 	})
 }
 
-// TestGapsNeedACategory prints a default for the category too where rows only lack values, because their genres may be new.
+// TestGapsNeedACategory prints a default for the category too where rows only lack values, because their genres may be
+// new.
 func TestGapsNeedACategory(t *testing.T) {
 	t.Parallel()
 	const rows = "Title,Author,Year,Pages,Price,Genre\nA,X Y,2000,10,1,G\nB,X Z,2000,10,,G\n"
@@ -96,7 +97,8 @@ func TestGapsNeedACategory(t *testing.T) {
 	}
 }
 
-// TestFieldsInNeed names the fields that need a default: those with empty cells, and a category without a column or a default.
+// TestFieldsInNeed names the fields that need a default: those with empty cells, and a category without a column or a
+// default.
 func TestFieldsInNeed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

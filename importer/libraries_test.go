@@ -196,8 +196,8 @@ func TestPublication(t *testing.T) {
 	}
 }
 
-// TestUnusedFields: the report of a file of a library program names the fields that are not used, even if nothing had to be
-// detected.
+// TestUnusedFields: the report of a file of a library program names the fields that are not used, even if nothing had
+// to be detected.
 func TestUnusedFields(t *testing.T) {
 	t.Parallel()
 	f, err := surveyOf(t, []byte("@book{a, title={A}, author={{Plato}}, date={2001-02-03}, pagetotal={3}, series={S}}\n"), Options{
@@ -208,8 +208,8 @@ func TestUnusedFields(t *testing.T) {
 	}
 }
 
-// TestOurFormats: a book comes back the same from each of our formats, but for the price and the category that citations
-// leave out.
+// TestOurFormats: a book comes back the same from each of our formats, but for the price and the category that
+// citations leave out.
 func TestOurFormats(t *testing.T) {
 	t.Parallel()
 	book := &model.Book{

@@ -21,8 +21,9 @@ import (
 )
 
 // list is a list of books as people have them, in testdata/lists, and what is right: a line for each row with name,
-// author, pages, published_at, price and genre. "-" is a value that the file does not have, and "rejected" a bad row. The
-// lines "# asks" and "# encoding" name the questions that are right, and the encoding into which the test converts the file.
+// author, pages, published_at, price and genre. "-" is a value that the file does not have, and "rejected" a bad row.
+// The lines "# asks" and "# encoding" name the questions that are right, and the encoding into which the test converts
+// the file.
 type list struct {
 	name, asks string
 	data       []byte

@@ -16,8 +16,8 @@ const category, genre, author, published = "category", "genre", "author", "publi
 // fillable are the fields with a sensible value for empty cells.
 var fillable = []string{"pages", "price", genre, category}
 
-// missingQuestion returns the question about required or asked fields without a column, or with an empty one. It asks for the
-// category too.
+// missingQuestion returns the question about required or asked fields without a column, or with an empty one. It asks
+// for the category too.
 func (f *File) missingQuestion(missing []string) *Question {
 	q := &Question{Option: "map", Fields: missing}
 	var absent, texts []string
@@ -85,8 +85,8 @@ func (f *File) held(field string) int {
 	return f.holes[field]
 }
 
-// address returns the name by which options name a column: #3 for one without a name of its own, and for one that a shell or
-// a list of options would change.
+// address returns the name by which options name a column: #3 for one without a name of its own, and for one that a
+// shell or a list of options would change.
 func (f *File) address(i int) string {
 	name := f.Header[i]
 	if name == "" || strings.Contains(name, ";") || Printable(name) != name || slices.Index(f.Header, name) != i {
@@ -110,8 +110,8 @@ const maxExample = 40
 // HasColumn reports whether a field has a column.
 func (f *File) HasColumn(field string) bool { return f.columns[field] != nil }
 
-// Unfilled returns the fields with empty cells that a default can fill. It includes a category without a column, because
-// new genres need one.
+// Unfilled returns the fields with empty cells that a default can fill. It includes a category without a column,
+// because new genres need one.
 func (f *File) Unfilled() (fields []string) {
 	for _, field := range fillable {
 		if f.holes[field] > 0 || field == category && !f.options.hasDefault(field) && f.columns[field] == nil {

@@ -34,7 +34,8 @@ func (n notation) isTags() bool { return n >= genres }
 // isHeading reports whether genres have commas of their own.
 func (n notation) isHeading() bool { return n == headings || n == keywords }
 
-// notationOf returns the notation of a field. isExport is true for the columns of our exports, which library formats have too.
+// notationOf returns the notation of a field. isExport is true for the columns of our exports, which library formats
+// have too.
 func (f *File) notationOf(field string, isExport bool) notation {
 	column, isGenre, isRIS := f.columnOf(field), field == genre || field == category, f.format.Name == source.RIS
 	isTag := marcTag.MatchString(column)

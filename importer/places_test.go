@@ -70,7 +70,8 @@ func TestHeaderGiven(t *testing.T) {
 	}
 }
 
-// TestTies: all columns that may be a field alike are offered, with their first values. The columns of rejected rows are not.
+// TestTies: all columns that may be a field alike are offered, with their first values. The columns of rejected rows
+// are not.
 func TestTies(t *testing.T) {
 	t.Parallel()
 	columns := func(text string) (found []string) {

@@ -109,8 +109,8 @@ func (f *File) encodingQuestion() *Question {
 // maxEncodings is the maximum number of encodings in a question.
 const maxEncodings = 4
 
-// categoryQuestion returns the question about the category of new genres, if nothing was stored because it is missing, or if a
-// dry run shows that at least half of the rows lack it. Options that leave the category out answer it.
+// categoryQuestion returns the question about the category of new genres, if nothing was stored because it is missing,
+// or if a dry run shows that at least half of the rows lack it. Options that leave the category out answer it.
 func (f *File) categoryQuestion(result *model.ImportResult, isDryRun bool) *Question {
 	stored, lack := result.Created+result.Updated+result.Unchanged, 0
 	for _, row := range result.Rejected {
@@ -138,8 +138,8 @@ func standIn(field string) Answer {
 	return Answer{Option: "default", Value: field + "=" + model.ImportField(field).StandIn()}
 }
 
-// FirstAnswers returns options that answer questions: the first answer to each, and defaults for empty cells. It returns nil
-// if no column can be the name, which has no default.
+// FirstAnswers returns options that answer questions: the first answer to each, and defaults for empty cells. It
+// returns nil if no column can be the name, which has no default.
 func (f *File) FirstAnswers(questions Questions) (answers []Answer) {
 	for _, q := range questions {
 		if slices.Contains(q.Fields, "name") && q.answer("name") < 0 {

@@ -136,8 +136,8 @@ func (f *File) convert(field string, v model.Value) model.Value {
 	return v
 }
 
-// addFutureYear makes a row bad if its book is published after next year, because that year is misspelt. Exports stay as they
-// are.
+// addFutureYear makes a row bad if its book is published after next year, because that year is misspelt. Exports stay
+// as they are.
 func (r *Row) addFutureYear() {
 	reading := r.file.readings[published]
 	day, ok := model.ParseDate(r.Value(published))

@@ -88,8 +88,8 @@ func (r *reading) survey(row int, text string) {
 	}
 }
 
-// decide chooses the date order, the decimal separator and the unit of a field's column, after the survey. With a question it
-// also chooses the first answer.
+// decide chooses the date order, the decimal separator and the unit of a field's column, after the survey. With a
+// question it also chooses the first answer.
 func (f *File) decide(field string) (q *Question) {
 	r, column := f.readings[field], f.columnOf(field)
 	if r.Kind == model.KindDate && r.order == value.DatesAuto {

@@ -10,8 +10,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// TestDuplicatesDifferInEachField asks about two rows of one book that differ in one field. With another name, ISBN or shelf
-// mark they are different books.
+// TestDuplicatesDifferInEachField asks about two rows of one book that differ in one field. With another name, ISBN or
+// shelf mark they are different books.
 func TestDuplicatesDifferInEachField(t *testing.T) {
 	t.Parallel()
 	values := map[model.Kind][2]string{

@@ -9,7 +9,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// rejectColumns precede the columns of a bad row, in the words of the page. Several problems are separate lines in their cells.
+// rejectColumns precede the columns of a bad row, in the words of the page. Several problems are separate lines in
+// their cells.
 var rejectColumns = []string{"Row", "Problem", "Column", "Found", "How to fix it"}
 
 // isRejects reports whether a header is of a file of rejected rows.

@@ -46,8 +46,8 @@ const (
 	maxKeys = 1000
 )
 
-// Survey reads a file to its end and decides how its rows are read. The error is Questions if options can decide, the one that
-// holds back most rows first; the returned file then has what is known.
+// Survey reads a file to its end and decides how its rows are read. The error is Questions if options can decide, the
+// one that holds back most rows first; the returned file then has what is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (_ *File, err error) {
 	o.Dates = cmp.Or(o.Dates, value.DatesAuto)
 	f := &File{options: o, isHeaderGiven: o.HeaderRow > 0, readings: map[string]*reading{}, holes: map[string]int{}, gaps: map[string]bool{}}
@@ -87,8 +87,8 @@ type surveyor struct {
 	good         int    // rows that can be read
 }
 
-// hasRejects reports whether the file has the columns of rejected rows. It is imported with the flags of the first file,
-// but has our own form.
+// hasRejects reports whether the file has the columns of rejected rows. It is imported with the flags of the first
+// file, but has our own form.
 func (f *File) hasRejects(ctx context.Context) bool {
 	_, header, err := f.Records(ctx, source.Format{Name: source.CSV, Delimiter: ','})
 	return err == nil && isRejects(header)
@@ -195,8 +195,8 @@ func (s *surveyor) decideReadings(context.Context) error {
 	return nil
 }
 
-// keepUseful removes columns that no row has, and others of a field with values in another one. It returns the fields that
-// then lack a column.
+// keepUseful removes columns that no row has, and others of a field with values in another one. It returns the fields
+// that then lack a column.
 func (s *surveyor) keepUseful() (missing []string) {
 	isList := (s.good > 1 || s.good == 1 && s.isJSON()) && !s.rejects // a single bad row is only rejected
 	for _, field := range model.ImportFields {
@@ -254,8 +254,8 @@ func (s *surveyor) dropKeys() {
 	}
 }
 
-// decideDuplicates decides which rows of the same book are imported, with a default in each field that other questions are
-// about.
+// decideDuplicates decides which rows of the same book are imported, with a default in each field that other questions
+// are about.
 func (s *surveyor) decideDuplicates(ctx context.Context) error {
 	given := s.options.Defaults
 	s.options.Defaults = map[string]string{}

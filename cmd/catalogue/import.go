@@ -208,7 +208,8 @@ func (c *importCmd) reportTo(std cli.Stdio) io.Writer {
 	return std.Out
 }
 
-// preview prints how a file is read, with its first rows in a dry run. Without one it prints nothing about a plain file.
+// preview prints how a file is read, with its first rows in a dry run. Without one it prints nothing about a plain
+// file.
 func (c *importCmd) preview(ctx context.Context, std cli.Stdio, file *importer.File) error {
 	if !c.DryRun {
 		if !file.IsPlain() {

@@ -38,7 +38,8 @@ func newName(parts []string) Name {
 // NamePoints returns how much the name of a column speaks for a field, as Name.Points does.
 func NamePoints(name, field string) int { return ParseName(name).Points(field) }
 
-// Points returns how much the name speaks for a field. It is 0 if it says nothing, and negative if it names another thing.
+// Points returns how much the name speaks for a field. It is 0 if it says nothing, and negative if it names another
+// thing.
 func (n Name) Points(field string) int {
 	found := n.counts[field]
 	if found > 0 && (field == "pages" || field == "shelf_mark") { // Nr. of pages, Raf No
@@ -59,7 +60,8 @@ func (n Name) Points(field string) int {
 	return 0
 }
 
-// namesFurther reports whether the name has a word of an optional field other than a field. The publisher's year is the year.
+// namesFurther reports whether the name has a word of an optional field other than a field. The publisher's year is the
+// year.
 func (n Name) namesFurther(field string) bool {
 	return slices.ContainsFunc(model.ImportFields, func(further string) bool {
 		if further == field || !model.ImportField(further).Is(model.OnInclude) || n.counts[further] == 0 {
@@ -70,7 +72,8 @@ func (n Name) namesFurther(field string) bool {
 	})
 }
 
-// IsName reports whether a text is only the name of a column: each word speaks for a field, but for a number at its end.
+// IsName reports whether a text is only the name of a column: each word speaks for a field, but for a number at its
+// end.
 func IsName(text string) bool {
 	parts := split(text)
 	if n := len(parts); n > 1 {
@@ -98,7 +101,8 @@ const (
 	Whole
 )
 
-// HalfOf returns the part of the author's name that a column with this name has. A nom is a family name next to a prénom.
+// HalfOf returns the part of the author's name that a column with this name has. A nom is a family name next to a
+// prénom.
 func HalfOf(name string) Half {
 	parts := split(name)
 	if fieldWords[other].count(parts) > 0 {

@@ -7,8 +7,8 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// evidence says for each field which cells can be read as the field, all if none are named but not the others, and how much
-// all cells speak for it.
+// evidence says for each field which cells can be read as the field, all if none are named but not the others, and how
+// much all cells speak for it.
 var evidence = map[string]struct {
 	readable, others []cellKind
 	points           func(*Profile) int

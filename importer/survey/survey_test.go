@@ -115,7 +115,8 @@ func FuzzProfile(f *testing.F) {
 	})
 }
 
-// TestMarks: inventory numbers and shelf marks are no texts and no prices, and a shelf mark only by the name of the column.
+// TestMarks: inventory numbers and shelf marks are no texts and no prices, and a shelf mark only by the name of the
+// column.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	var p Profile

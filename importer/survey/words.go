@@ -3,8 +3,8 @@ package survey
 import "strings"
 
 // words are the words in the names of columns that speak for each field, without case and accents, in the languages of
-// the lists that people have. A word that ends in * begins a longer one, and one that begins with * ends it. Words of scripts without spaces may stand
-// anywhere in a name.
+// the lists that people have. A word that ends in * begins a longer one, and one that begins with * ends it. Words of
+// scripts without spaces may stand anywhere in a name.
 var fieldWords = map[string]wordList{
 	"name": newWordList(`
 		pealkiri* pavadinim* nosaukum* titill* titulli* title* titl* titel* *titel titul* titol* titre* tittel* tytul* nazev* nazov* naziv* nazw* naslov* nadpis* cim cime konyvcim nimi nimeke
@@ -123,7 +123,8 @@ const (
 	vague = "vague" // words for another thing, unless another word is a field's: edition, and the year of the edition
 )
 
-// nameWords are words for names of anything, which count for the title only alone: اسم الكتاب, but اسم الكاتب is the author.
+// nameWords are words for names of anything, which count for the title only alone: اسم الكتاب, but اسم الكاتب is the
+// author.
 var nameWords = newWordList(`name names nome nombre nom naam namn navn nimi nazwa ime meno adi ad nama ten nev 名* 名称* 이름 اسم* نام* שם* नाम* নাম* பெயர்* పేరు* jina სახელ* անուն* нэр ስም* નામ* ਨਾਂ* പേര്* ಹೆಸರು* ຊື່`)
 
 // Words of the halves of a person's name, and of the whole one.

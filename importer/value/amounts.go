@@ -91,9 +91,9 @@ func (s *AmountSurvey) Comma() (comma, isClear bool) {
 // AnyCurrency stands for all currencies, also unknown ones.
 const AnyCurrency = "*"
 
-// ParseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is the decimal
-// separator of ambiguous amounts like 1,299. ofColumn is the unknown currency that the column shares, or AnyCurrency.
-// ParseAmount refuses other letters, because 12o is a misspelt number. The first of several prices counts.
+// ParseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is the
+// decimal separator of ambiguous amounts like 1,299. ofColumn is the unknown currency that the column shares, or
+// AnyCurrency. ParseAmount refuses other letters, because 12o is a misspelt number. The first of several prices counts.
 func ParseAmount(text string, comma bool, ofColumn string) (plain string, ok bool) {
 	if len(text) > maxValue {
 		return "", false
@@ -146,7 +146,8 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 }
 
 var (
-	// amount matches a number with currencies before and after it. A dash may stand for no decimals: 12,-, 250/- and 250/=.
+	// amount matches a number with currencies before and after it. A dash may stand for no decimals: 12,-, 250/- and
+	// 250/=.
 	amount = regexp.MustCompile(`^((?:(?:\p{L}[\p{L}\p{M}'’ʻ"]*/?\.?|\p{Sc}) ?)*)` +
 		`([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?(\s*(?:\p{L}[\p{L}\p{M}'’ʻ"]*\.? ?)*(?:\p{Sc}(?: [\p{L}\p{M}]+)?)?)$`)
 	// hundredths matches an amount with hundredths behind the currency. Two digits need no unit of their own: 12€50,

@@ -7,8 +7,9 @@ import (
 	"library-catalogue/graph/model/marc"
 )
 
-// TrimCard returns a text without the punctuation at its end that catalogue cards have. isDotted is true if the texts of the
-// column end in a dot, as MARC has it: "Fiction.". isHeading is true for headings of MARC, which have no other sign there.
+// TrimCard returns a text without the punctuation at its end that catalogue cards have. isDotted is true if the texts
+// of the column end in a dot, as MARC has it: "Fiction.". isHeading is true for headings of MARC, which have no other
+// sign there.
 func TrimCard(text string, isDotted, isHeading bool) string {
 	if dotted := marc.TrimDot(text); isDotted && dotted != text {
 		return dotted

@@ -33,8 +33,8 @@ var currencies = newWordSet(`
 	元* 円* 圆* 圓* 원* 人民币* 人民幣* 新台幣* บาท* रुपये* रुपए* रु रू টাকা* টা ৳ ரூ* రూ* ರೂ* રૂ* രൂ* ብር* ກີບ* រៀល*
 `)
 
-// letterCurrencies are currencies of one letter, which counts in this case only. S and L look like digits, so that a space,
-// a dot or a slash divides them from the number.
+// letterCurrencies are currencies of one letter, which counts in this case only. S and L look like digits, so that a
+// space, a dot or a slash divides them from the number.
 const letterCurrencies, digitLike = "FfRLQKPSMđƒрРδ", "SL"
 
 // currencyKey returns a currency without case, accents, spaces and signs: "us$" of "US $", "rs" of "Rs.".

@@ -101,8 +101,8 @@ var weekdays = newWordSet(`
 	понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
 `)
 
-// units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day. Thai abbreviates
-// months with signs inside.
+// units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day. Thai
+// abbreviates months with signs inside.
 var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ", "(e)ko", " ",
 	"ม.ค.", " มกราคม ", "ก.พ.", " กุมภาพันธ์ ", "มี.ค.", " มีนาคม ", "เม.ย.", " เมษายน ", "พ.ค.", " พฤษภาคม ", "มิ.ย.", " มิถุนายน ",
 	"ก.ค.", " กรกฎาคม ", "ส.ค.", " สิงหาคม ", "ก.ย.", " กันยายน ", "ต.ค.", " ตุลาคม ", "พ.ย.", " พฤศจิกายน ", "ธ.ค.", " ธันวาคม ")
@@ -212,6 +212,8 @@ var dateForms = []struct {
 
 type is = []func(datePart) bool
 
+func isPart(p datePart, kind func(datePart) bool) bool { return kind(p) }
+
 // Kinds of parts.
 var (
 	aNumber, aYear, aShort, anUnknown = datePart.isNumber, datePart.isYear, datePart.isShort, datePart.isUnknown
@@ -227,7 +229,7 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 	}
 	year, month, date := datePart{}, datePart{number: 1}, datePart{number: 1}
 	for _, form := range dateForms {
-		if (form.order == "" || form.order == order) && slices.EqualFunc(parts, form.parts, func(p datePart, is func(datePart) bool) bool { return is(p) }) {
+		if (form.order == "" || form.order == order) && slices.EqualFunc(parts, form.parts, isPart) {
 			layout = form.layout
 			break
 		}
@@ -288,7 +290,7 @@ func ExcelDay(text string, lastYear int) (day model.Date, ok bool) {
 type DateSurvey struct {
 	years, excelDays int
 	dates            int  // cells with a written date
-	read, future     int  // cells with a year, and cells with a year of the Buddhist calendar that is still to come in the common one
+	read, future     int  // cells with a year, and cells with a year to come that may be Buddhist
 	croatian         bool // a month has its Croatian name
 	MDY, DMY, Either Seen // readable in this order only, or in both
 }
@@ -327,8 +329,8 @@ func IsBuddhist(day model.Date, lastYear int) bool {
 	return year <= lastYear && year > lastYear-200
 }
 
-// Parse parses a date as ParseDate does, as the other cells show that it is meant: in the Buddhist calendar, or with a Croatian
-// name of a month.
+// Parse parses a date as ParseDate does, as the other cells show that it is meant: in the Buddhist calendar, or with a
+// Croatian name of a month.
 func (s *DateSurvey) Parse(text, order string, lastYear int) (day model.Date, layout string, ok bool) {
 	if s.croatian {
 		text = listopad.ReplaceAllString(text, "october")

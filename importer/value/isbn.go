@@ -21,8 +21,8 @@ var asNumber = regexp.MustCompile(`^\s*(\d{13}|\d{10})[.,]0+\s*$`)
 // maxISBNs is the maximum length in bytes of a cell with ISBNs.
 const maxISBNs = 300
 
-// ParseISBN returns the first ISBN in a cell, as 13 digits: also among brackets, qualifiers and others, as in ="0439023483",
-// 9780439023481 (pbk.) : $8.99, and 0439023483: with an invisible character before it.
+// ParseISBN returns the first ISBN in a cell, as 13 digits: also among brackets, qualifiers and others, as in
+// ="0439023483", 9780439023481 (pbk.) : $8.99, and 0439023483: with an invisible character before it.
 func ParseISBN(cell string) (digits string, ok bool) {
 	if digits, ok := isbn.Parse(cell); ok || len(cell) < 10 || len(cell) > maxISBNs {
 		return digits, ok

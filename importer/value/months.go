@@ -9,8 +9,8 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// monthNames are the names of the months, a language a line. Forms of one month are separated by slashes, and the longest form
-// is there, because a name may be cut.
+// monthNames are the names of the months, a language a line. Forms of one month are separated by slashes, and the
+// longest form is there, because a name may be cut.
 const monthNames = `
 january february march april may june july august september october november december
 januar/jänner februar/feber märz/mrz april mai juni juli august september oktober november dezember

@@ -58,8 +58,8 @@ var (
 )
 
 // ParsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
-// spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm" and "xii + 304". Its unit is a
-// word for pages, or the one of its column (UnitSurvey).
+// spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm" and "xii + 304". Its unit is
+// a word for pages, or the one of its column (UnitSurvey).
 func ParsePages(text, ofColumn string) (plain string, ok bool) {
 	if len(text) > maxValue {
 		return "", false
@@ -146,7 +146,8 @@ func IsUncounted(text string) bool {
 	return volumeWords.has(words[0]) || !isOne && (unpaged.has(strings.Join(words, "")) || len(words) == 1 && pageWords.has(words[0]))
 }
 
-// SplitUnit returns the whole number and the unit, in lower case, of a cell such as "396 oj. ;". Without both it returns "".
+// SplitUnit returns the whole number and the unit, in lower case, of a cell such as "396 oj. ;". Without both it
+// returns "".
 func SplitUnit(text string) (number, unit string) {
 	if len(text) > maxValue {
 		return "", ""

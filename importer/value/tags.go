@@ -16,8 +16,8 @@ type TagSurvey struct {
 // maxTags is the maximum number of different cells that are counted.
 const maxTags = 10_000
 
-// fixedCells is the number of cells from which a text with commas is the name of one genre, if none of its parts stands in
-// another one.
+// fixedCells is the number of cells from which a text with commas is the name of one genre, if none of its parts stands
+// in another one.
 const fixedCells = 3
 
 // manyGenres is the number of different cells from which tags would occur again.
@@ -44,8 +44,8 @@ func (s *TagSurvey) Add(text string) {
 // lastOfSeries matches the end of one name with commas: Crime, Mystery & Thriller.
 var lastOfSeries = regexp.MustCompile(`(?i),[^,]*(?: & | and | und | et | y | e | en | og | och | i | и | та )[^,]*$`)
 
-// First returns the first genre of a cell with several. Semicolons and bars separate them, and so do commas, unless the text
-// shows that it is one name. The headings of MARC (isMARC) have commas of their own.
+// First returns the first genre of a cell with several. Semicolons and bars separate them, and so do commas, unless the
+// text shows that it is one name. The headings of MARC (isMARC) have commas of their own.
 func (s *TagSurvey) First(text string, isMARC bool) string {
 	trimmed := strings.TrimSpace(text)
 	parts := splitTags(trimmed, ";")

@@ -12,7 +12,8 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// Maximum bytes of a cell that may be a number or a date, and of one that may be a list. Longer ones would take seconds.
+// Maximum bytes of a cell that may be a number or a date, and of one that may be a list. Longer ones would take
+// seconds.
 const (
 	maxValue = 1 << 10
 	maxList  = 64 << 10
@@ -24,14 +25,14 @@ var formulaError = regexp.MustCompile(`^#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NUM!|N
 // emptyList matches a list without a text as Python, JSON and PostgreSQL write it.
 var emptyList = regexp.MustCompile(`(?i)^[\[{(]\s*(?:(?:''|""|none|null|nan)?\s*,?\s*)*[\]})]$`)
 
-// IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, an empty formula, or an
-// empty list.
+// IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, an empty formula, or
+// an empty list.
 func IsEmpty(text string) bool {
 	return formulaError.MatchString(text) || len(text) <= maxValue && emptyList.MatchString(text) || text != "" && strings.TrimSpace(WithoutFormula(text)) == ""
 }
 
-// WithoutFormula returns the text that a formula stands for: 0439023483 of ="0439023483", which keeps a spreadsheet from
-// reading a number.
+// WithoutFormula returns the text that a formula stands for: 0439023483 of ="0439023483", which keeps a spreadsheet
+// from reading a number.
 func WithoutFormula(text string) string {
 	if inner, ok := strings.CutPrefix(text, `="`); ok && strings.HasSuffix(inner, `"`) {
 		return strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
@@ -46,8 +47,8 @@ func Bare(text string) string {
 	})
 }
 
-// Plain returns a text without a formula and invisible characters, with digits of ASCII, characters of normal width, and
-// spaces without their width: "１９９８" and "١٩٩٨" become "1998".
+// Plain returns a text without a formula and invisible characters, with digits of ASCII, characters of normal width,
+// and spaces without their width: "１９９８" and "١٩٩٨" become "1998".
 func Plain(text string) string {
 	text = WithoutFormula(text)
 	isPlain := true

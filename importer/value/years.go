@@ -10,11 +10,13 @@ import (
 )
 
 var (
-	// cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
+	// cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one
+	// counts.
 	cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ|` +
 		`between|zwischen|entre|tra|mellan|mellem|mellom)?[.\s]*(\d{4})[\])>?.,\s-]*` +
 		`(?:(?:(?:and|or|und|oder|et|ou|y|e|och|eller|og|lub|nebo|i|и|или)\s+)?[©c]?\d{4}[\])>?.\s-]*)?$`)
-	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997, 1998 3rd ed.
+	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997, 1998 3rd
+	// ed.
 	notedYear = regexp.MustCompile(`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
 		`(?:[\s,;:]+[\[(]?[c©]? ?\d{4}[\])]?)?\.?$`)
 	// wordYear matches a year after a word: reprint 1998.
@@ -39,7 +41,8 @@ var imprintYear = regexp.MustCompile(`^[^\d]*\pL[.\])]?\s*[,:;]\s*[\[(©c]{0,2}(
 // plainDate returns a text as Plain does, and without the letter of a year.
 func plainDate(text string) string { return letteredYear.ReplaceAllString(Plain(text), "$1") }
 
-// yearOf returns the year of a text that is no date, or "". The common calendar counts before others, and then the first year.
+// yearOf returns the year of a text that is no date, or "". The common calendar counts before others, and then the
+// first year.
 func yearOf(text string, lastYear int) string {
 	if !fourDigits.MatchString(text) {
 		return ""
@@ -78,8 +81,8 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(collate.Fold(text), func(r rune) bool { return !isLetter(r) })
 }
 
-// isOtherEra reports whether a year of another calendar is a year of the common one. The Hebrew, Buddhist, Indian and Persian
-// calendars have a fixed distance, and the Islamic one has shorter years.
+// isOtherEra reports whether a year of another calendar is a year of the common one. The Hebrew, Buddhist, Indian and
+// Persian calendars have a fixed distance, and the Islamic one has shorter years.
 func isOtherEra(year, common string) bool {
 	y, _ := strconv.Atoi(year)
 	c, _ := strconv.Atoi(common)

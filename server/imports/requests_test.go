@@ -139,8 +139,8 @@ func TestImports(t *testing.T) {
 	})
 }
 
-// TestImportChanges: a dry run shows the first 100 books that the import would change, with old and new values, and how many of
-// the new books have the name of a stored one.
+// TestImportChanges: a dry run shows the first 100 books that the import would change, with old and new values, and how
+// many of the new books have the name of a stored one.
 func TestImportChanges(t *testing.T) {
 	t.Parallel()
 	c := servertest.Serve(t, catalogtest.SQLite(t))
