@@ -25,7 +25,7 @@ func isArchive(path string) bool { return strings.HasSuffix(strings.ToLower(path
 // formats are the values of --format by the extension of a file.
 var formats = map[string]string{".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx", ".marcxml": "marcxml", ".xml": "marcxml"}
 
-// splitName returns the extension of a file of books and that of its compression, in lower case.
+// splitName returns the extensions of a file of books and its compression, in lower case.
 func splitName(path string) (extension, compression string) {
 	path = strings.ToLower(path)
 	if compression = filepath.Ext(path); compression != ".gz" && compression != ".zst" {

@@ -15,7 +15,7 @@ import (
 	"library-catalogue/importer"
 )
 
-// userCmd holds the commands for people who sign in.
+// userCmd holds the commands for accounts.
 type userCmd struct {
 	Add      userAddCmd      `cmd:"" help:"Add an account, and print its link once."`
 	List     userListCmd     `cmd:"" help:"List the accounts."`
@@ -59,12 +59,12 @@ type userChange func(*accounts.Service, context.Context, model.ID) error
 
 // change runs a change of the account, and prints a sentence.
 func (f namedFlags) change(ctx context.Context, std cli.Stdio, sentence string, do userChange) error {
-	return f.with(ctx, std, func(ctx context.Context, people *accounts.Service) error {
-		a, err := people.Find(ctx, f.Name)
+	return f.with(ctx, std, func(ctx context.Context, service *accounts.Service) error {
+		a, err := service.Find(ctx, f.Name)
 		if err != nil {
 			return err
 		}
-		if err := do(people, ctx, a.ID); err != nil {
+		if err := do(service, ctx, a.ID); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(std.Out, sentence+"\n", importer.Printable(a.Name))
@@ -91,8 +91,8 @@ type userAddCmd struct {
 }
 
 func (c *userAddCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.with(ctx, std, func(ctx context.Context, people *accounts.Service) error {
-		a, secret, err := people.Invite(ctx, accounts.Invitation{Name: c.Name, DisplayName: c.DisplayName, Role: model.Role(c.Role)})
+	return c.with(ctx, std, func(ctx context.Context, service *accounts.Service) error {
+		a, secret, err := service.Invite(ctx, accounts.Invitation{Name: c.Name, DisplayName: c.DisplayName, Role: model.Role(c.Role)})
 		if err != nil {
 			return err
 		}
@@ -106,12 +106,12 @@ type userPasswordCmd struct {
 }
 
 func (c *userPasswordCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.with(ctx, std, func(ctx context.Context, people *accounts.Service) error {
-		a, err := people.Find(ctx, c.Name)
+	return c.with(ctx, std, func(ctx context.Context, service *accounts.Service) error {
+		a, err := service.Find(ctx, c.Name)
 		if err != nil {
 			return err
 		}
-		secret, err := people.Relink(ctx, a.ID)
+		secret, err := service.Relink(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ type userRoleCmd struct {
 }
 
 func (c *userRoleCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.change(ctx, std, "The role of %s is "+c.Role+" now.", func(people *accounts.Service, ctx context.Context, id model.ID) error {
-		return people.SetRole(ctx, id, model.Role(c.Role))
+	return c.change(ctx, std, "The role of %s is "+c.Role+" now.", func(service *accounts.Service, ctx context.Context, id model.ID) error {
+		return service.SetRole(ctx, id, model.Role(c.Role))
 	})
 }
 
@@ -159,12 +159,12 @@ func (c *userSessionsCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if c.End {
 		return c.change(ctx, std, "All sessions of %s have ended.", (*accounts.Service).EndSessions)
 	}
-	return c.with(ctx, std, func(ctx context.Context, people *accounts.Service) error {
-		a, err := people.Find(ctx, c.Name)
+	return c.with(ctx, std, func(ctx context.Context, service *accounts.Service) error {
+		a, err := service.Find(ctx, c.Name)
 		if err != nil {
 			return err
 		}
-		sessions, err := people.Sessions(ctx, a.ID)
+		sessions, err := service.Sessions(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -209,8 +209,8 @@ func userOf(a *model.Account) user {
 }
 
 func (c *userListCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.with(ctx, std, func(ctx context.Context, people *accounts.Service) error {
-		list, err := people.List(ctx)
+	return c.with(ctx, std, func(ctx context.Context, service *accounts.Service) error {
+		list, err := service.List(ctx)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -16,17 +15,17 @@ import (
 type Accounts interface {
 	// Key returns the public key of login tokens with an issuer and an id, or nil if this service has none.
 	Key(ctx context.Context, issuer, kid string) (ed25519.PublicKey, error)
-	// Session returns the principal of a session by the sid of a login token, Token by a token that a person made, and
-	// Cookie by the value of a cookie. ok is false if there is none.
-	Session(ctx context.Context, sid string) (p model.Principal, ok bool, err error)
-	Token(ctx context.Context, token string) (p model.Principal, ok bool, err error)
-	Cookie(ctx context.Context, secret string) (p model.Principal, ok bool, err error)
+	// Session returns the caller of a session by the sid of a login token, Token by an own token of an account, and Cookie
+	// by the value of a cookie. ok is false if there is none.
+	Session(ctx context.Context, sid string) (caller model.Principal, ok bool, err error)
+	Token(ctx context.Context, token string) (caller model.Principal, ok bool, err error)
+	Cookie(ctx context.Context, secret string) (caller model.Principal, ok bool, err error)
 }
 
 const (
 	// accountIssuer begins the iss of login tokens. No other key is accepted for such an issuer.
 	accountIssuer = "catalogue:"
-	// accountToken begins the tokens that people make.
+	// accountToken begins the own tokens of accounts.
 	accountToken = "cat_"
 )
 
@@ -38,24 +37,14 @@ var (
 )
 
 // looked returns the result of a look-up.
-func looked(p model.Principal, ok bool, err error) (model.Principal, error) {
+func looked(caller model.Principal, ok bool, err error) (model.Principal, error) {
 	switch {
 	case err != nil:
 		return model.Principal{}, fmt.Errorf("%w: %w", errUnchecked, err)
 	case !ok:
 		return model.Principal{}, errSession
 	}
-	return p, nil
-}
-
-// isLogin reports whether a token names an issuer of login tokens. It does not verify the token.
-func isLogin(token string) bool {
-	claims := jwt.MapClaims{}
-	if _, _, err := jwt.NewParser().ParseUnverified(token, claims); err != nil {
-		return false
-	}
-	iss, _ := claims["iss"].(string)
-	return strings.HasPrefix(iss, accountIssuer)
+	return caller, nil
 }
 
 // verifyLogin verifies a login token without its session.

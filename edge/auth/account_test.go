@@ -101,7 +101,7 @@ func TestUnchecked(t *testing.T) {
 	text := login(t, ownKey, nil, nil)
 	wantSubject(t, v, text, "account:12")
 	p := must(v.Verify(t.Context(), text))
-	ctx := withPrincipal(t.Context(), p, func(ctx context.Context) (model.Principal, error) { return v.Verify(ctx, text) })
+	ctx := withCaller(t.Context(), p, func(ctx context.Context) (model.Principal, error) { return v.Verify(ctx, text) })
 	accounts.err = errors.New("away")
 	for _, token := range []string{text, "cat_good", login(t, ownKey, object{"typ": "x"}, nil)} {
 		_, err := v.Verify(t.Context(), token)
@@ -116,7 +116,7 @@ func TestUnchecked(t *testing.T) {
 }
 
 // TestCookieMiddleware sends the cookie of a session from pages of several origins. A page of another origin cannot write
-// or open a stream by it, and reads without a principal.
+// or open a stream by it, and reads without a caller.
 func TestCookieMiddleware(t *testing.T) {
 	t.Parallel()
 	v := newTestVerifier(t, Config{Accounts: &fakeAccounts{}})

@@ -1,9 +1,9 @@
 // Package auth authenticates requests. It verifies JSON Web Tokens (RFC 7519) in Bearer credentials (RFC 6750) and
 // manages the keys for them.
 //
-// The package refuses no request. A request without a valid token continues without a principal; if its token is
-// invalid, the context has a model.TokenError. Resolvers call model.Authorise. So the package must not depend on
-// routes, GraphQL or envelopes.
+// The package refuses no request. A request without a valid token continues without a caller; if its token is invalid,
+// the context has a model.TokenError. Resolvers call model.Authorise. So the package must not depend on routes, GraphQL
+// or envelopes.
 package auth
 
 import (
@@ -38,7 +38,7 @@ type Config struct {
 
 	Secret    []byte           // for HS256, at least 32 bytes
 	PublicKey crypto.PublicKey // from ParsePublicKey; its type determines RS256, ES256 or EdDSA
-	JWKSURL   string           // of a JWK Set (RFC 7517, section 5); use https, because its keys make tokens valid
+	JWKSURL   string           // JWK Set (RFC 7517, section 5); use https, because its keys make tokens valid
 
 	Issuer   string // required iss; empty: any
 	Audience string // required aud; empty: any
@@ -173,18 +173,18 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 	}
 }
 
-// Verify returns the principal of token, a JWS in compact form (RFC 7515, section 3.1). The subject may be empty. The
+// Verify returns the caller who holds token, a JWS in compact form (RFC 7515, section 3.1). The subject may be empty. The
 // error is a *model.TokenError. Its message says only that the token is expired, invalid or not verifiable now, so
 // that it does not help to forge one. Its cause has the details and is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
-	p, err := v.principalOf(ctx, token)
+	caller, err := v.callerOf(ctx, token)
 	if err != nil {
 		return model.Principal{}, v.refuse(ctx, err)
 	}
-	return p, nil
+	return caller, nil
 }
 
-func (v *Verifier) principalOf(ctx context.Context, token string) (model.Principal, error) {
+func (v *Verifier) callerOf(ctx context.Context, token string) (model.Principal, error) {
 	if v.accounts != nil && strings.HasPrefix(token, accountToken) {
 		return looked(v.accounts.Token(ctx, token))
 	}
@@ -199,7 +199,7 @@ func (v *Verifier) principalOf(ctx context.Context, token string) (model.Princip
 	if found.sid != "" { // its session may have ended since
 		return looked(v.accounts.Session(ctx, found.sid))
 	}
-	return found.principal, nil
+	return found.caller, nil
 }
 
 // verify verifies a token without the cache.
@@ -211,13 +211,17 @@ func (v *Verifier) verify(ctx context.Context, token string) (verifiedToken, err
 	if strings.ContainsAny(token, "\r\n") {
 		return verifiedToken{}, errors.New("a line break in the token")
 	}
-	switch {
-	case isLogin(token) && v.accounts == nil, len(v.issuers) == 0 && !isLogin(token):
-		return verifiedToken{}, jwt.ErrTokenInvalidIssuer
-	case isLogin(token):
+	named := claimedIssuer(token)
+	switch isLogin := strings.HasPrefix(named, accountIssuer); {
+	case isLogin && v.accounts != nil:
 		return v.verifyLogin(ctx, token)
+	case isLogin || len(v.issuers) == 0:
+		return verifiedToken{}, jwt.ErrTokenInvalidIssuer
 	}
-	issuer := v.issuerOf(token)
+	issuer := v.issuers[len(v.issuers)-1] // which may have no name
+	if named == v.issuers[0].name {
+		issuer = v.issuers[0]
+	}
 	keys := issuer.currentKeys() // before claims uses them
 	claims, err := issuer.claims(token)
 	if err != nil {
@@ -238,21 +242,20 @@ func (v *Verifier) verify(ctx context.Context, token string) (verifiedToken, err
 	if err != nil {
 		return verifiedToken{}, err
 	}
-	principal := model.Principal{Issuer: iss, Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims)}
-	return verifiedToken{principal, issuer, keys, ""}, nil
+	caller := model.Principal{
+		Issuer: iss, Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims),
+	}
+	return verifiedToken{caller, issuer, keys, ""}, nil
 }
 
-// issuerOf returns the issuer named by iss, or the last issuer, which may have no name. It does not verify the token.
-func (v *Verifier) issuerOf(token string) *issuer {
-	last := v.issuers[len(v.issuers)-1]
-	if last == v.issuers[0] {
-		return last
-	}
+// claimedIssuer returns the iss of a token, or "" if there is none. It does not verify the token.
+func claimedIssuer(token string) string {
 	claims := jwt.MapClaims{}
-	if _, _, err := last.parser.ParseUnverified(token, claims); err == nil && claims["iss"] == v.issuers[0].name {
-		return v.issuers[0]
+	if _, _, err := jwt.NewParser().ParseUnverified(token, claims); err != nil {
+		return ""
 	}
-	return last
+	iss, _ := claims["iss"].(string)
+	return iss
 }
 
 // claims verifies a token and returns its claims. They are a map, because a struct would match names in any case and

@@ -105,7 +105,7 @@ func wantRefused(t *testing.T, v *Verifier, token string) {
 		t.Errorf("a client that needs a token is told %v", err)
 	}
 	if p != (model.Principal{}) {
-		t.Errorf("a principal comes with the refusal: %v", p)
+		t.Errorf("a caller comes with the refusal: %v", p)
 	}
 }
 

@@ -31,8 +31,8 @@ const (
 var ErrOtherOrigin = model.Errorf(model.Forbidden,
 	"This request comes from another origin. Behind a proxy set CATALOGUE_PUBLIC_URL to the address of the pages.")
 
-// Cookies returns the cookies of the Accounts. publicURL is the origin that browsers see, empty for that of the
-// request's Host. insecure gives cookies by http too.
+// Cookies returns the cookies of the Accounts. publicURL is the origin that browsers see; empty means the request's
+// Host. insecure gives cookies by http too.
 func (v *Verifier) Cookies(publicURL string, insecure bool) (*Cookies, error) {
 	c := &Cookies{v.accounts, v, http.NewCrossOriginProtection(), secureName, insecure}
 	if insecure {
@@ -79,14 +79,14 @@ func (c *Cookies) Usable(r *http.Request) error {
 	return model.Errorf(model.Forbidden, "Signing in needs https, or http://localhost. On a network that you trust the operator can allow http with CATALOGUE_INSECURE_COOKIES=true.")
 }
 
-// Has reports whether a request has the cookie, which may be that of no session.
+// Has reports whether a request has the cookie. Its session may have ended.
 func (c *Cookies) Has(r *http.Request) bool {
 	return r.Header["Cookie"] != nil && len(r.CookiesNamed(c.name)) > 0
 }
 
-// Middleware calls next with the principal of a session by its cookie, if the request has no Authorization header.
-// Without a session the request continues without a principal. A page of another origin cannot write or open a stream
-// by the cookie: refuse gets ErrOtherOrigin. Its reads have no principal. serves reports whether cookies count.
+// Middleware calls next with the caller of a session by its cookie, if the request has no Authorization header. Without
+// a session the request continues without a caller. A page of another origin cannot write or open a stream by the
+// cookie: refuse gets ErrOtherOrigin. Its reads have no caller. serves reports whether cookies count.
 func (c *Cookies) Middleware(serves func(*http.Request) bool, refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,10 +115,10 @@ func (c *Cookies) authenticate(r *http.Request) *http.Request {
 	look := func(ctx context.Context) (model.Principal, error) {
 		return looked(c.accounts.Cookie(ctx, cookies[0].Value))
 	}
-	p, err := look(ctx)
+	caller, err := look(ctx)
 	switch {
 	case err == nil:
-		ctx = withPrincipal(ctx, p, look)
+		ctx = withCaller(ctx, caller, look)
 	case errors.Is(err, errUnchecked):
 		ctx = model.WithTokenError(ctx, c.verifier.refuse(ctx, err))
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxKeySetBytes     = 1 << 20         // of a JWK Set or a discovery document
+	maxKeySetBytes     = 1 << 20         // JWK Set or discovery document
 	refreshTimeout     = 5 * time.Second // for all requests of a refresh
 	refreshInterval    = 15 * time.Minute
 	retryInterval      = 30 * time.Second // after a failure
@@ -33,7 +33,7 @@ const (
 // stay.
 type keySet struct {
 	log      *slog.Logger
-	url      *url.URL // of the set or of the discovery document
+	url      *url.URL // address of the set, or of the discovery document
 	client   *http.Client
 	discover func(ctx context.Context) (*url.URL, error) // reads the discovery document; nil: url is the set's
 	keys     atomic.Pointer[[]setKey]
@@ -144,7 +144,8 @@ func (s *keySet) refresh(ctx context.Context) time.Duration {
 	keys, err := s.fetch(limited)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log.WarnContext(ctx, "refreshing the keys for tokens failed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err) // without the query, which may have an API key
+			// Without the query, which may have an API key.
+			s.log.WarnContext(ctx, "refreshing the keys for tokens failed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err)
 		}
 		s.failed.Store(&err)
 		return retryInterval

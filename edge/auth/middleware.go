@@ -11,7 +11,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Middleware calls next with the principal of a valid Bearer token (model.WithPrincipal; RFC 6750, section 2.1), or
+// Middleware calls next with the caller of a valid Bearer token (model.WithPrincipal; RFC 6750, section 2.1), or
 // without one if the request has no Authorization header. For any other header it sets WWW-Authenticate and calls
 // next with model.WithTokenError.
 func (v *Verifier) Middleware(next http.Handler) http.Handler {
@@ -22,11 +22,12 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 			return
 		}
 		ctx := r.Context()
-		if p, err := v.principal(ctx, headers); err == nil {
-			ctx = withPrincipal(ctx, p, func(ctx context.Context) (model.Principal, error) { return v.principal(ctx, headers) })
+		if caller, err := v.bearer(ctx, headers); err == nil {
+			ctx = withCaller(ctx, caller, func(ctx context.Context) (model.Principal, error) { return v.bearer(ctx, headers) })
 		} else if refused, ok := errors.AsType[*model.TokenError](err); ok {
 			if refused.Code != model.TokenUnchecked {
-				w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token", error_description="` + refused.Message + `"`} // RFC 6750, section 3
+				// RFC 6750, section 3
+				w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token", error_description="` + refused.Message + `"`}
 			}
 			ctx = model.WithTokenError(ctx, refused)
 		}
@@ -34,10 +35,10 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// withPrincipal returns a context with a principal. again looks the session or token of an account up again.
-func withPrincipal(ctx context.Context, p model.Principal, again func(context.Context) (model.Principal, error)) context.Context {
-	ctx = model.WithPrincipal(ctx, p)
-	if p.Account == nil {
+// withCaller returns a context with a caller. again looks the session or token of an account up again.
+func withCaller(ctx context.Context, caller model.Principal, again func(context.Context) (model.Principal, error)) context.Context {
+	ctx = model.WithPrincipal(ctx, caller)
+	if caller.Account == nil {
 		return ctx
 	}
 	return model.WithStillValid(ctx, func(ctx context.Context) bool {
@@ -46,8 +47,9 @@ func withPrincipal(ctx context.Context, p model.Principal, again func(context.Co
 	})
 }
 
-func (v *Verifier) principal(ctx context.Context, headers []string) (model.Principal, error) {
-	token, err := bearer(headers)
+// bearer returns the caller of a request with these Authorization headers.
+func (v *Verifier) bearer(ctx context.Context, headers []string) (model.Principal, error) {
+	token, err := bearerToken(headers)
 	if err != nil {
 		return model.Principal{}, v.refuse(ctx, err)
 	}
@@ -60,20 +62,26 @@ func (v *Verifier) refuse(ctx context.Context, cause error) *model.TokenError {
 	reason := reasonOf(cause)
 	telemetry.RequestOf(ctx).TokenRefusal = reason
 	v.log.DebugContext(ctx, "token refused", "cause", cause)
+	refused := &model.TokenError{Err: cause}
 	switch {
 	case errors.Is(cause, errUnchecked):
-		return &model.TokenError{Code: model.TokenUnchecked, Message: "The token cannot be verified at the moment, because the database does not answer. Try again later.", Err: cause}
+		refused.Code = model.TokenUnchecked
+		refused.Message = "The token cannot be verified at the moment, because the database does not answer. Try again later."
 	case errors.Is(cause, errNoKeys):
-		return &model.TokenError{Code: model.TokenUnchecked, Message: "The token cannot be verified at the moment, because the issuer's keys are not available. Try again later.", Err: cause}
+		refused.Code = model.TokenUnchecked
+		refused.Message = "The token cannot be verified at the moment, because the issuer's keys are not available. Try again later."
 	case reason == "expired":
-		return &model.TokenError{Code: model.TokenExpired, Message: "The token has expired. Get a new one.", Err: cause}
+		refused.Code, refused.Message = model.TokenExpired, "The token has expired. Get a new one."
+	default:
+		refused.Code = model.TokenInvalid
+		refused.Message = "The token is not valid. Use a token from a trusted issuer: Authorization: Bearer TOKEN."
 	}
-	return &model.TokenError{Code: model.TokenInvalid, Message: "The token is not valid. Use a token from a trusted issuer: Authorization: Bearer TOKEN.", Err: cause}
+	return refused
 }
 
-// bearer returns the token in a request's Authorization headers. It refuses several headers, because a proxy may have
+// bearerToken returns the token in a request's Authorization headers. It refuses several headers, because a proxy may have
 // checked only one of them.
-func bearer(headers []string) (string, error) {
+func bearerToken(headers []string) (string, error) {
 	if len(headers) > 1 {
 		return "", fmt.Errorf("the request has %d Authorization headers", len(headers))
 	}

@@ -218,7 +218,7 @@ func tokenOf(t *testing.T, subject string, from time.Time, scopes ...string) str
 	return "Authorization: Bearer " + token
 }
 
-// TestViewer asks who is asking, as several people and nobody in turn, by a server
+// TestViewer asks who is asking, as several callers and none in turn, by a server
 // that caches answers.
 func TestViewer(t *testing.T) {
 	t.Parallel()

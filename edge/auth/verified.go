@@ -17,16 +17,16 @@ type verifiedTokens struct {
 
 // verifiedToken is the result of a successful verification.
 type verifiedToken struct {
-	principal model.Principal
-	issuer    *issuer
-	keys      *[]setKey // issuer.currentKeys at the verification
-	sid       string    // of a login token; empty: another token
+	caller model.Principal
+	issuer *issuer
+	keys   *[]setKey // issuer.currentKeys at the verification
+	sid    string    // session of a login token; empty: another token
 }
 
 func newVerifiedTokens() *verifiedTokens {
 	return &verifiedTokens{lru.New(maxVerifiedBytes, func(_ [sha256.Size]byte, v verifiedToken) int {
-		const overhead = 256 // of an entry
-		return len(v.principal.Issuer) + len(v.principal.Subject) + len(v.principal.Scopes) + len(v.sid) + overhead
+		const overhead = 256 // bytes per entry
+		return len(v.caller.Issuer) + len(v.caller.Subject) + len(v.caller.Scopes) + len(v.sid) + overhead
 	})}
 }
 
@@ -34,7 +34,7 @@ func newVerifiedTokens() *verifiedTokens {
 // because its key may have been revoked.
 func (v *verifiedTokens) find(token string) (found verifiedToken, ok bool) {
 	found, ok = v.tokens.Get(sha256.Sum256([]byte(token)))
-	if !ok || found.keys != found.issuer.currentKeys() || !time.Now().Before(found.principal.ValidUntil()) {
+	if !ok || found.keys != found.issuer.currentKeys() || !time.Now().Before(found.caller.ValidUntil()) {
 		return verifiedToken{}, false
 	}
 	return found, true

@@ -35,7 +35,7 @@ type Config struct {
 type Build struct {
 	Version string `json:"version,omitempty"`
 	Commit  string `json:"releaseId,omitempty"`
-	Date    string `json:"date,omitempty"` // of the commit
+	Date    string `json:"date,omitempty"` // time of the commit
 }
 
 // Observer records the requests and statements of one server. It is safe for concurrent use.
