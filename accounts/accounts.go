@@ -1,5 +1,5 @@
-// Package accounts has the use cases of people who sign in: accounts, links, logins, sessions and their own tokens.
-// Each use case authorises in its first line. The package contains no SQL and no HTTP.
+// Package accounts has the use cases of accounts: links, logins, sessions and own tokens. Each use case authorises in
+// its first line. The package contains no SQL and no HTTP.
 //
 // Each secret has 256 random bits and is stored as its SHA-256, so a reader of the database cannot use it.
 package accounts
@@ -33,13 +33,13 @@ type Service struct {
 	store   account.Store
 	now     func() time.Time
 	network func(context.Context) netip.Addr
-	queue   *queue // of the work on passwords
+	queue   *queue // for work on passwords
 
 	known      lru.Cache[string, found]
 	generation atomic.Int64 // changes with each use case that ends sessions
 	loads      singleflight.Group
 	keys       atomic.Pointer[keyRing]
-	reloading  *semaphore.Weighted // of reloadKeys
+	reloading  *semaphore.Weighted // held by reloadKeys
 	reloads    *rate.Limiter
 	names      atomic.Pointer[nameList]
 	bounded    atomic.Int64 // time of the last BoundFailures
@@ -55,13 +55,13 @@ func New(store account.Store, now func() time.Time, network func(context.Context
 		store: store, now: now, network: network, queue: newQueue(),
 		reloading: semaphore.NewWeighted(1), reloads: rate.NewLimiter(rate.Every(reloadInterval), 1),
 		known: lru.New(maxKnownBytes, func(key string, f found) int {
-			const overhead = 512 // of an entry
+			const overhead = 512 // bytes per entry
 			return overhead + len(key)
 		}),
 	}
 }
 
-// micros returns the time of the clock plus d, as it is stored.
+// micros returns the stored form of the time of the clock plus d.
 func (s *Service) micros(d time.Duration) int64 { return s.now().Add(d).UnixMicro() }
 
 // newSecret returns 256 random bits as text.
@@ -83,7 +83,7 @@ const (
 	maxKeyBytes = 2_000
 )
 
-// keyOf returns the identity key of a name that someone gave, or "" for one that no account has.
+// keyOf returns the identity key of a given name, or "" if no account can have it.
 func keyOf(name string) string {
 	key := collate.Identity(name[:min(len(name), maxKeyBytes)])
 	if len(key) > maxKeyBytes || !utf8.ValidString(key) || strings.ContainsFunc(key, unicode.IsControl) {
@@ -110,10 +110,11 @@ func isControl(r rune) bool {
 	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
-// trim returns a name as it is stored.
+// trim returns the stored form of a name.
 func trim(name string) string { return norm.NFC.String(strings.Join(strings.Fields(name), " ")) }
 
-// LocalPath returns the path to which a login leads, or "/" for another site. Browsers take "//" and "/\" for another host.
+// LocalPath returns the path to which a login leads, or "/" for another site. Browsers read "//" and "/\" as another
+// host.
 func LocalPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\t\r\n") {
@@ -122,8 +123,8 @@ func LocalPath(path string) string {
 	return path
 }
 
-// AsOperator returns the context of the command line, which may manage all accounts.
-func AsOperator(ctx context.Context) context.Context {
+// WithCommandLine returns a context whose caller is the command line, which may manage all accounts.
+func WithCommandLine(ctx context.Context) context.Context {
 	return model.WithPrincipal(ctx, model.Principal{Operator: true})
 }
 

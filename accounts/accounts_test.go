@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/golang-jwt/jwt/v5"
 
 	"library-catalogue/db"
@@ -61,7 +62,7 @@ const password = "correct horse"
 // add makes an account that has a password, and returns its first session.
 func (b *bench) add(t *testing.T, name string, role model.Role) *SignedIn {
 	t.Helper()
-	_, secret, err := b.Invite(AsOperator(t.Context()), Invitation{Name: name, Role: role})
+	_, secret, err := b.Invite(WithCommandLine(t.Context()), Invitation{Name: name, Role: role})
 	check(t, err)
 	in, err := b.Accept(t.Context(), Acceptance{Secret: secret, Password: password})
 	check(t, err)
@@ -107,7 +108,7 @@ func wantCode(t *testing.T, err error, code model.Code, message string) {
 // TestNamesAsPasswords refuses each name of an account as its password, in any case, also the part of an address before @.
 func TestNamesAsPasswords(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		_, secret, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "ada.lovelace@example.com", DisplayName: "Countess Ada", Role: model.Editor})
+		_, secret, err := b.Invite(WithCommandLine(t.Context()), Invitation{Name: "ada.lovelace@example.com", DisplayName: "Countess Ada", Role: model.Editor})
 		check(t, err)
 		for _, given := range []string{"ADA.Lovelace@example.com", "Ada.Lovelace", "countess  ada"} {
 			_, err := b.Accept(t.Context(), Acceptance{Secret: secret, Password: given})
@@ -128,17 +129,17 @@ func TestNamesAsPasswords(t *testing.T) {
 	})
 }
 
-// TestControlsInNames refuses names of accounts with characters that change how a list of people reads.
+// TestControlsInNames refuses names of accounts with characters that change how a list of accounts reads.
 func TestControlsInNames(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		for _, name := range []string{"ada\x00", "a\x1bda", "ada\u202egnp", "\u2066ada", "ada\u0085x\u0086"} {
 			for _, in := range []Invitation{{Name: name, Role: model.Editor}, {Name: "eve", DisplayName: name, Role: model.Editor}} {
-				_, _, err := b.Invite(AsOperator(t.Context()), in)
+				_, _, err := b.Invite(WithCommandLine(t.Context()), in)
 				wantCode(t, err, model.BadUserInput, "must not have control characters")
 			}
 		}
 		for _, name := range []string{"ada\u200dx", "עדה\u200f", "O’Neill"} {
-			_, _, err := b.Invite(AsOperator(t.Context()), Invitation{Name: name, Role: model.Editor})
+			_, _, err := b.Invite(WithCommandLine(t.Context()), Invitation{Name: name, Role: model.Editor})
 			check(t, err)
 		}
 	})
@@ -147,7 +148,7 @@ func TestControlsInNames(t *testing.T) {
 // TestLinks uses a link once, within 48 hours, with a password that is good enough.
 func TestLinks(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		ctx := AsOperator(t.Context())
+		ctx := WithCommandLine(t.Context())
 		a, secret, err := b.Invite(ctx, Invitation{Name: " Ada  Lovelace ", Role: model.Editor})
 		check(t, err)
 		if a.Name != "Ada Lovelace" || a.DisplayName != a.Name || a.Role != model.Editor || !a.Pending || a.ID == 0 {
@@ -187,7 +188,7 @@ func TestLinks(t *testing.T) {
 // TestNames refuses a second name with the same identity key, and names that are none.
 func TestNames(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		ctx := AsOperator(t.Context())
+		ctx := WithCommandLine(t.Context())
 		b.add(t, "Jörg Straße", model.Reader)
 		for _, same := range []string{"jörg STRASSE", "Jo\u0308rg Straße", " Jörg\u00a0Straße", "Jörg\u200b Stra\u00adße", "Ｊörg Straße"} {
 			_, _, err := b.Invite(ctx, Invitation{Name: same, Role: model.Reader})
@@ -210,7 +211,7 @@ func TestNames(t *testing.T) {
 // TestFirstAdmin makes the first admin once.
 func TestFirstAdmin(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		ctx := AsOperator(t.Context())
+		ctx := WithCommandLine(t.Context())
 		old := must(b.FirstLink(ctx))
 		secret := must(b.FirstLink(ctx)) // a restart
 		_, err := b.Accept(t.Context(), Acceptance{Secret: old, Name: "ada", Password: password})
@@ -231,7 +232,7 @@ func TestFirstAdmin(t *testing.T) {
 	})
 	t.Run("another admin", func(t *testing.T) {
 		on(t, func(t *testing.T, b *bench) {
-			secret := must(b.FirstLink(AsOperator(t.Context())))
+			secret := must(b.FirstLink(WithCommandLine(t.Context())))
 			b.add(t, "ada", model.Admin)
 			_, err := b.Accept(t.Context(), Acceptance{Secret: secret, Name: "eve", Password: password})
 			wantCode(t, err, model.Conflict, "was used")
@@ -265,7 +266,7 @@ func inParallel(n int, fn func(i int) error) (o outcome) {
 // TestLinkRace uses one link twice at once.
 func TestLinkRace(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		_, secret, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "ada", Role: model.Reader})
+		_, secret, err := b.Invite(WithCommandLine(t.Context()), Invitation{Name: "ada", Role: model.Reader})
 		check(t, err)
 		used := inParallel(4, func(i int) error {
 			_, err := []*Service{b.Service, b.other}[i%2].Accept(t.Context(), Acceptance{Secret: secret, Password: password})
@@ -284,9 +285,9 @@ func TestLinkRace(t *testing.T) {
 func TestLastAdmin(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		ada, eve := b.add(t, "ada", model.Admin), b.add(t, "eve", model.Admin)
-		_, _, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "pending", Role: model.Admin})
+		_, _, err := b.Invite(WithCommandLine(t.Context()), Invitation{Name: "pending", Role: model.Admin})
 		check(t, err)
-		ctx := AsOperator(t.Context())
+		ctx := WithCommandLine(t.Context())
 		done := inParallel(2, func(i int) error {
 			if i == 0 {
 				return b.SetRole(ctx, ada.Account.ID, model.Editor)
@@ -315,7 +316,7 @@ func TestLastAdmin(t *testing.T) {
 // TestSessions ends sessions in each way.
 func TestSessions(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		ctx := AsOperator(t.Context())
+		ctx := WithCommandLine(t.Context())
 		b.add(t, "root", model.Admin)
 		in := b.add(t, "ada", model.Editor)
 		login := func() *SignedIn {
@@ -403,7 +404,7 @@ func TestLoginAmid(t *testing.T) {
 func TestLogins(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		b.add(t, "ada", model.Reader)
-		_, _, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "pending", Role: model.Reader})
+		_, _, err := b.Invite(WithCommandLine(t.Context()), Invitation{Name: "pending", Role: model.Reader})
 		check(t, err)
 		for _, tt := range []struct{ name, password string }{{"ada", "wrong"}, {"nobody", password}, {"pending", password}, {"ada", strings.Repeat("x", 5000)}, {strings.Repeat("x", 5000), "x"}, {"a\x00", "x"}, {"\xff", "x"}} {
 			if _, err := b.Login(t.Context(), tt.name, tt.password, ""); !errors.Is(err, ErrCredentials) {
@@ -432,7 +433,7 @@ func TestLogins(t *testing.T) {
 				t.Errorf("retry after %v", retry)
 			}
 		}
-		b.from("192.0.2.2") // the person is not locked out
+		b.from("192.0.2.2") // the account is not locked out
 		if _, err := b.Login(t.Context(), "ada", password, ""); err != nil {
 			t.Error(err)
 		}
@@ -492,7 +493,7 @@ func TestBoundFailures(t *testing.T) {
 	})
 }
 
-// fill takes all permits and places by people with a session, each at another network.
+// fill takes all permits and places by callers with a session, each at another network.
 func (s *Service) fill() (tickets []*ticket) {
 	for i := range maxHashes + maxWaiting {
 		tickets = append(tickets, s.queue.enter(ip4(100, i), "", true))
@@ -500,7 +501,7 @@ func (s *Service) fill() (tickets []*ticket) {
 	return tickets
 }
 
-// TestBusy lets people wait until their request ends.
+// TestBusy lets callers wait until their request ends.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -532,7 +533,7 @@ func TestBusy(t *testing.T) {
 func TestDoors(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		ada := b.as(t, b.add(t, "ada", model.Reader))
-		_, secret, err := b.Invite(AsOperator(t.Context()), Invitation{Name: "eve", Role: model.Reader})
+		_, secret, err := b.Invite(WithCommandLine(t.Context()), Invitation{Name: "eve", Role: model.Reader})
 		check(t, err)
 		tickets := b.fill()
 		doors := map[string]func() error{
@@ -560,7 +561,7 @@ func TestDoors(t *testing.T) {
 // TestSameWork logs in while no password can be checked: all logins get as far.
 func TestSameWork(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		ctx := AsOperator(t.Context())
+		ctx := WithCommandLine(t.Context())
 		b.add(t, "ada", model.Reader)
 		disabled := b.add(t, "eve", model.Reader)
 		check(t, b.Disable(ctx, disabled.Account.ID))
@@ -576,7 +577,7 @@ func TestSameWork(t *testing.T) {
 	})
 }
 
-// TestColleagues logs more people in at once behind one address than may fail there.
+// TestColleagues logs more accounts in at once behind one address than may fail there.
 func TestColleagues(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		b.add(t, "ada", model.Reader)
@@ -631,7 +632,7 @@ func TestManySessions(t *testing.T) {
 // TestForget deletes what has expired, and nothing else. A removed account leaves nothing.
 func TestForget(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
-		ctx, store := AsOperator(t.Context()), b.store.Accounts
+		ctx, store := WithCommandLine(t.Context()), b.store.Accounts
 		b.add(t, "root", model.Admin)
 		in := b.add(t, "ada", model.Editor)
 		own := b.as(t, in)
@@ -672,9 +673,8 @@ func TestRehash(t *testing.T) {
 		if !strings.HasPrefix(row.Password, "$argon2id$v=19$m=19456,t=2,p=1$") {
 			t.Errorf("stored as %s", row.Password)
 		}
-		weak := cost{memory: 1 << 10, iterations: 1, parallelism: 1}
-		salt := []byte("0123456789abcdef")
-		must(b.store.Accounts.SetPassword(t.Context(), row.ID, row.Password, weak.encode(salt, weak.hash(password, salt))))
+		weak := must(argon2id.CreateHash(password, &argon2id.Params{Memory: 1 << 10, Iterations: 1, Parallelism: 1, SaltLength: 16, KeyLength: 32}))
+		must(b.store.Accounts.SetPassword(t.Context(), row.ID, row.Password, weak))
 		if _, err := b.Login(t.Context(), "ada", "wrong", ""); !errors.Is(err, ErrCredentials) {
 			t.Error(err)
 		}
@@ -686,7 +686,33 @@ func TestRehash(t *testing.T) {
 	})
 }
 
-// TestFormerAdmin manages accounts by a principal that was looked up before its account lost the role.
+// TestStoredPasswords verifies hashes that earlier builds stored, and refuses parameters that argon2 would panic on.
+func TestStoredPasswords(t *testing.T) {
+	t.Parallel()
+	const salt = "$MDEyMzQ1Njc4OWFiY2RlZg$"
+	const hash = salt + "2e6VBrIGe4o5wvEblitWf9xh44XAiEswYmjeWD4bYtY"
+	for stored, want := range map[string]struct{ ok, outdated, fails bool }{
+		"$argon2id$v=19$m=19456,t=2,p=1" + hash:                                                {ok: true},
+		"$argon2id$v=19$m=1024,t=1,p=1" + salt + "tkIlVmB13U74nSnodLHd0BrS4sMWtyvbcPL6+PJAFy0": {ok: true, outdated: true},
+		"$argon2id$v=19$m=1024,t=1,p=1" + hash:                                                 {outdated: true},
+		unmatched:                                                                              {},
+		"":                                                                                     {},
+		"$argon2id$v=19$m=19456,t=2,p=1$AA$":                                                   {fails: true},
+		"$argon2id$v=19$m=19456,t=0,p=1" + hash:                                                {fails: true},
+		"$argon2id$v=19$m=19456,t=2,p=0" + hash:                                                {fails: true},
+		"$argon2id$v=16$m=19456,t=2,p=1" + hash:                                                {fails: true},
+		"$argon2i$v=19$m=19456,t=2,p=1" + hash:                                                 {fails: true},
+		"$2a$10$abc":                                                                           {fails: true},
+	} {
+		// The password as a browser of another system sends it: Ö in two code points.
+		ok, outdated, err := verify(stored, "correct horse O\u0308")
+		if ok != want.ok || outdated != want.outdated || (err != nil) != want.fails {
+			t.Errorf("%s: %v, %v, %v", stored, ok, outdated, err)
+		}
+	}
+}
+
+// TestFormerAdmin manages accounts by a caller that was looked up before its account lost the role.
 func TestFormerAdmin(t *testing.T) {
 	on(t, func(t *testing.T, b *bench) {
 		b.add(t, "root", model.Admin)
@@ -694,7 +720,7 @@ func TestFormerAdmin(t *testing.T) {
 		ada := b.as(t, must(b.Login(t.Context(), "ada", password, "")))
 		p, err := model.Caller(ada)
 		check(t, err)
-		check(t, b.SetRole(AsOperator(t.Context()), p.Account.ID, model.Editor))
+		check(t, b.SetRole(WithCommandLine(t.Context()), p.Account.ID, model.Editor))
 		_, _, err = b.Invite(ada, Invitation{Name: "eve", Role: model.Admin})
 		wantCode(t, err, model.Forbidden, "no longer an admin")
 		wantCode(t, b.SetRole(ada, p.Account.ID, model.Admin), model.Forbidden, "no longer an admin")
@@ -825,15 +851,15 @@ func TestTokens(t *testing.T) {
 		if use(b.Service); *must(b.Tokens(own))[0].UsedAt == *listed[0].UsedAt {
 			t.Error("a use after a minute is not written")
 		}
-		check(t, b.SetRole(AsOperator(t.Context()), p.Account.ID, model.Reader))
+		check(t, b.SetRole(WithCommandLine(t.Context()), p.Account.ID, model.Reader))
 		if got := use(b.Service); got != "catalogue:read" {
 			t.Errorf("of a reader the token has %q", got)
 		}
-		check(t, b.Disable(AsOperator(t.Context()), p.Account.ID))
+		check(t, b.Disable(WithCommandLine(t.Context()), p.Account.ID))
 		if got := use(b.Service); got != "refused" {
 			t.Errorf("of a disabled account the token has %q", got)
 		}
-		check(t, b.Enable(AsOperator(t.Context()), p.Account.ID))
+		check(t, b.Enable(WithCommandLine(t.Context()), p.Account.ID))
 		b.pass(maxAge)
 		if got := use(b.other); got != "refused" {
 			t.Errorf("of an account that is enabled again the token has %q", got)

@@ -14,14 +14,14 @@ import (
 // The lifetimes of sessions.
 const (
 	sessionTTL = 30 * 24 * time.Hour
-	loginTTL   = time.Hour // of a session of a login token
+	loginTTL   = time.Hour // session of a login token
 )
 
 // Failed logins are counted in the database, so that several servers share them.
 const (
 	failureWindow      = 15 * time.Minute
-	maxAccountFailures = 10 // of one account from one address
-	maxAddressFailures = 50 // of one address
+	maxAccountFailures = 10 // failures per account and address
+	maxAddressFailures = 50 // failures per address
 	maxFailureRows     = 100_000
 	boundInterval      = time.Minute
 )

@@ -110,7 +110,7 @@ func (s *Service) asAdmin(ctx context.Context, fn func(context.Context) error) e
 		if err := s.store.LockAdmins(ctx); err != nil {
 			return err
 		}
-		if p.Account != nil { // the principal may be a second old
+		if p.Account != nil { // the caller may be a second old
 			caller, err := s.store.ByID(ctx, p.Account.ID)
 			if err != nil {
 				return err
@@ -237,7 +237,7 @@ func (s *Service) Find(ctx context.Context, name string) (*model.Account, error)
 // Acceptance is the use of a link.
 type Acceptance struct {
 	Secret   string
-	Name     string // of the first admin; else ignored
+	Name     string // name of the first admin; else ignored
 	Password string
 	Agent    string
 }

@@ -1,10 +1,9 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/subtle"
-	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/trustelem/zxcvbn/frequency"
-	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 
 	"library-catalogue/graph/model"
@@ -27,64 +26,26 @@ const (
 	maxPasswordBytes = 1_000
 )
 
-// cost has the parameters of argon2id (RFC 9106). A password that was hashed with others is hashed again at the next
-// login.
-type cost struct {
-	memory      uint32 // KiB
-	iterations  uint32
-	parallelism uint8
-}
-
-// currentCost is OWASP's recommendation for argon2id.
-var currentCost = cost{memory: 19 << 10, iterations: 2, parallelism: 1}
-
-const (
-	saltBytes = 16
-	hashBytes = 32
-)
-
-func (c cost) hash(password string, salt []byte) []byte {
-	return argon2.IDKey([]byte(password), salt, c.iterations, c.memory, c.parallelism, hashBytes)
-}
-
-// encode returns a hash in PHC format.
-func (c cost) encode(salt, hash []byte) string {
-	b64 := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.memory, c.iterations, c.parallelism, b64.EncodeToString(salt), b64.EncodeToString(hash))
-}
+// currentParams are OWASP's recommendation for argon2id. A password that was hashed with others is hashed again at the
+// next login.
+var currentParams = argon2id.Params{Memory: 19 << 10, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // unmatched is a hash that no password has, for the work of a login without an account.
-var unmatched = currentCost.encode(make([]byte, saltBytes), make([]byte, hashBytes))
-
-// decode parses a hash in PHC format.
-func decode(stored string) (c cost, salt, hash []byte, err error) {
-	parts := strings.Split(stored, "$")
-	var version int
-	if len(parts) == 6 && parts[1] == "argon2id" {
-		_, err = fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &c.memory, &c.iterations, &c.parallelism)
-	}
-	if err != nil || version != argon2.Version || c.iterations == 0 || c.parallelism == 0 {
-		return c, nil, nil, fmt.Errorf("a stored password has no known format")
-	}
-	if salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err == nil {
-		hash, err = base64.RawStdEncoding.DecodeString(parts[5])
-	}
-	return c, salt, hash, err
-}
+const unmatched = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 var errBusy = &model.Error{
-	Code: model.Unavailable, Message: "Too many people sign in at the moment. Try again in a few seconds.", Err: &model.RetryError{After: 2 * time.Second},
+	Code: model.Unavailable, Message: "Too many people sign in at the moment. Try again in a few seconds.",
+	Err: &model.RetryError{After: 2 * time.Second},
 }
 
-// hash returns a password as it is stored, for someone who has proved who it is.
+// hash returns the stored form of a password. The caller has a session or a link.
 func (s *Service) hash(ctx context.Context, password string) (stored string, err error) {
-	salt := make([]byte, saltBytes)
-	rand.Read(salt) // never returns an error
+	var failed error
 	err = s.queue.do(ctx, s.network(ctx), "", true, func() bool {
-		stored = currentCost.encode(salt, currentCost.hash(norm.NFC.String(password), salt))
-		return true
+		stored, failed = argon2id.CreateHash(norm.NFC.String(password), &currentParams)
+		return failed == nil
 	})
-	return stored, err
+	return stored, cmp.Or(err, failed)
 }
 
 // verify reports whether a password is the stored one. It works as long without a stored one. outdated means that
@@ -95,18 +56,19 @@ func verify(stored, password string) (ok, outdated bool, err error) {
 	if !known {
 		stored, password = unmatched, password[:min(len(password), maxPasswordBytes)]
 	}
-	c, salt, want, err := decode(stored)
-	if err != nil {
-		return false, false, err
+	params, _, _, err := argon2id.DecodeHash(stored)
+	if err != nil || params.Iterations == 0 || params.Parallelism == 0 || params.KeyLength != currentParams.KeyLength {
+		return false, false, errors.New("a stored password has no known format")
 	}
-	return subtle.ConstantTimeCompare(c.hash(password, salt), want) == 1, c != currentCost, nil
+	ok, err = argon2id.ComparePasswordAndHash(password, stored)
+	return ok && known, *params != currentParams, err
 }
 
-// checkPassword adds the problems of a new password to problems. names are those of the account.
+// checkPassword adds the problems of a new password to problems. names are the names of its account.
 func checkPassword(problems *model.FieldErrors, field, password string, names ...string) {
 	normal := norm.NFC.String(password)
 	isName := func(name string) bool {
-		local, _, _ := strings.Cut(name, "@") // of an email address
+		local, _, _ := strings.Cut(name, "@") // part before the host of an email address
 		key := collate.Identity(password)
 		return key == collate.Identity(name) || key == collate.Identity(local)
 	}
@@ -136,7 +98,7 @@ func isRepeated(password string) bool {
 	return !slices.ContainsFunc(key, func(r rune) bool { return r != key[0] })
 }
 
-// CommonPasswords returns those of the 30,000 commonest leaked passwords that are long enough otherwise, in lower case.
+// CommonPasswords returns the 30,000 commonest leaked passwords without the short ones, in lower case.
 var CommonPasswords = sync.OnceValue(func() (common []string) {
 	for _, password := range frequency.FrequencyLists["passwords"] {
 		if len(password) >= minPasswordChars {

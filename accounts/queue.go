@@ -17,14 +17,14 @@ const (
 	maxWaiting = 200
 	// fairWaiting is the number of places that a site or network keeps before others when all are taken.
 	fairWaiting = 2
-	// maxRemembered bounds the networks, and the people at a network, that a queue remembers, each in about 2 MB.
+	// maxRemembered bounds the networks, and the accounts at a network, that a queue remembers, each in about 2 MB.
 	maxRemembered = 10_000
 )
 
 // queue is a semaphore for hashes, fair between client networks. It has two lines, which take turns while both wait:
-//   - known: people with a session or a link, or whose account signed in from this network before. Next is the person
-//     served least recently.
-//   - strangers. Next is the network whose login failed least recently or never: first among the sites (an IPv4
+//   - known: callers with a session or a link, or for an account that signed in from this network before. Next is the
+//     account served least recently.
+//   - strangers: all others. Next is the network whose login failed least recently or never: first among the sites (an IPv4
 //     address or an IPv6 /48), then within the site (IPv6 /64). A login that succeeds does not count.
 //
 // If more than maxWaiting wait, one is refused. It is a stranger if there is one; then of a site that has failed before;
@@ -35,15 +35,15 @@ type queue struct {
 	free     int // permits
 	turns    uint64
 	strange  bool                      // the next turn is a stranger's, if one waits
-	known    lru.Cache[string, uint64] // the last turn by ticket.person
+	known    lru.Cache[string, uint64] // the last turn by ticket.account
 	failures lru.Cache[string, uint64] // the last turn that failed, by ticket.site and ticket.network
 	waiting  []*ticket                 // the oldest first
 }
 
 // ticket is a request for a permit.
 type ticket struct {
-	person        string // at the network
-	site, network string // of a stranger
+	account       string // account at the network
+	site, network string // count for a stranger
 	known         bool
 	admitted      chan bool // gets true with the permit, or false
 }
@@ -53,10 +53,10 @@ func newQueue() *queue {
 	return &queue{free: maxHashes, known: lru.New(maxRemembered, one), failures: lru.New(maxRemembered, one)}
 }
 
-// do waits for a permit and calls fn, which reports whether the password was right. proven is someone who has a session
-// or a link, else person is the key of an account, which need not exist. The error is Unavailable.
-func (q *queue) do(ctx context.Context, network netip.Addr, person string, proven bool, fn func() (right bool)) error {
-	t := q.enter(network, person, proven)
+// do waits for a permit and calls fn, which reports whether the password was right. proven means that the caller has a
+// session or a link; else account is the key of an account, which need not exist. The error is Unavailable.
+func (q *queue) do(ctx context.Context, network netip.Addr, account string, proven bool, fn func() (right bool)) error {
+	t := q.enter(network, account, proven)
 	select {
 	case admitted := <-t.admitted:
 		if !admitted {
@@ -74,15 +74,15 @@ func (q *queue) do(ctx context.Context, network netip.Addr, person string, prove
 }
 
 // enter adds a ticket.
-func (q *queue) enter(network netip.Addr, person string, proven bool) *ticket {
+func (q *queue) enter(network netip.Addr, account string, proven bool) *ticket {
 	t := &ticket{site: network.String(), network: network.String(), admitted: make(chan bool, 1)}
 	if prefix, err := network.Prefix(48); network.Is6() && err == nil {
 		t.site = prefix.String()
 	}
-	t.person = string(digest(t.network + " " + person))
+	t.account = string(digest(t.network + " " + account))
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	_, t.known = q.known.Get(t.person)
+	_, t.known = q.known.Get(t.account)
 	t.known = t.known || proven
 	q.waiting = append(q.waiting, t)
 	q.dispatch()
@@ -110,7 +110,7 @@ func (q *queue) leave(t *ticket, right bool) {
 	q.free++
 	q.turns++
 	if t.known || right {
-		q.known.Set(t.person, q.turns)
+		q.known.Set(t.account, q.turns)
 	} else {
 		q.failures.Set(t.site, q.turns)
 		q.failures.Set(t.network, q.turns)
@@ -171,10 +171,11 @@ func (q *queue) least(of func(*ticket) rank) (least *ticket) {
 	return least
 }
 
-// last returns the last turns of a ticket's site and network that failed, or twice that of a known person; 0 is never.
+// last returns the last turns of a ticket's site and network that failed, or twice the last turn of a known account; 0
+// is never.
 func (q *queue) last(t *ticket) (site, network uint64) {
 	if t.known {
-		turn, _ := q.known.Get(t.person)
+		turn, _ := q.known.Get(t.account)
 		return turn, turn
 	}
 	site, _ = q.failures.Get(t.site)

@@ -30,8 +30,8 @@ type login struct {
 	again   func() *login // the next login of the client, or nil
 }
 
-func (c *crowd) logIn(network netip.Addr, person string, right bool, again func() *login) *login {
-	l := &login{ticket: c.enter(network, person, false), right: right, again: again}
+func (c *crowd) logIn(network netip.Addr, account string, right bool, again func() *login) *login {
+	l := &login{ticket: c.enter(network, account, false), right: right, again: again}
 	c.waiting = append(c.waiting, l)
 	return l
 }
@@ -134,7 +134,7 @@ var attacks = map[string]func(c *crowd){
 	},
 }
 
-// TestHonestLogins counts the hashes before honest people beside an attack are served.
+// TestHonestLogins counts the hashes before honest callers beside an attack are served.
 func TestHonestLogins(t *testing.T) {
 	t.Parallel()
 	for name, attack := range attacks {
@@ -149,12 +149,12 @@ func TestHonestLogins(t *testing.T) {
 				}
 			}
 			for i, home := range []netip.Addr{ip4(192, 1), ip6(2, 1), {}} {
-				person := fmt.Sprint("person ", i)
-				soon("a stranger", c.logIn(home, person, true, nil), 2*maxHashes)
+				account := fmt.Sprint("account ", i)
+				soon("a stranger", c.logIn(home, account, true, nil), 2*maxHashes)
 				for range 5 {
-					soon("a known person", c.logIn(home, person, false, nil), 2*maxHashes)
+					soon("a known account", c.logIn(home, account, false, nil), 2*maxHashes)
 				}
-				soon("a known person after mistakes", c.logIn(home, person, true, nil), 2*maxHashes)
+				soon("a known account after mistakes", c.logIn(home, account, true, nil), 2*maxHashes)
 			}
 			soon("a mistake", c.logIn(ip4(193, 1), "clumsy", false, nil), 2*maxHashes)
 			mistaken := maxTurns
@@ -183,7 +183,7 @@ func TestHonestLogins(t *testing.T) {
 	}
 }
 
-// TestLines lets known people and strangers wait for each other in turn, whoever comes first.
+// TestLines lets known accounts and strangers wait for each other in turn, whoever comes first.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	c := &crowd{queue: newQueue()}
@@ -201,11 +201,11 @@ func TestLines(t *testing.T) {
 		t.Errorf("a stranger is served after %d hashes", n)
 	}
 	if n := c.until(t, c.logIn(ip4(192, 1), "ada", true, nil)); n > insiders+maxHashes {
-		t.Errorf("a known person is served after %d hashes", n)
+		t.Errorf("a known account is served after %d hashes", n)
 	}
 	c.hostile(100, 1, func(n int) netip.Addr { return ip4(11, n) })
 	if n := c.until(t, c.logIn(ip4(192, 1), "ada", true, nil)); n > 2*insiders+2*maxHashes {
-		t.Errorf("a known person is served after %d hashes", n)
+		t.Errorf("a known account is served after %d hashes", n)
 	}
 }
 
@@ -235,17 +235,17 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestMistakes lets a known person fail: others at the network do not wait for that, and other known people go first.
+// TestMistakes lets a known account fail: others at the network do not wait for that, and other known accounts go first.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	c := &crowd{queue: newQueue()}
 	home := ip4(192, 1)
 	for _, l := range []struct {
 		network netip.Addr
-		person  string
+		account string
 		right   bool
 	}{{home, "ada", true}, {home, "eve", true}, {ip4(10, 1), "x", false}, {home, "ada", false}} {
-		c.logIn(l.network, l.person, l.right, nil)
+		c.logIn(l.network, l.account, l.right, nil)
 		c.step()
 	}
 	hold := []*ticket{c.enter(ip4(1, 1), "", true), c.enter(ip4(1, 2), "", true)}
@@ -279,7 +279,7 @@ func TestRefused(t *testing.T) {
 		want   int // index of the one who loses, or maxWaiting
 	}{
 		{"the newest", nil, nil, fresh(1), maxWaiting},
-		{"a stranger before a known person", nil, nil, place{ip4(20, 1), true}, maxWaiting - 1},
+		{"a stranger before a known account", nil, nil, place{ip4(20, 1), true}, maxWaiting - 1},
 		{"a network that failed", []netip.Addr{ip4(30, 1)}, []place{{network: ip4(30, 1)}}, fresh(1), 0},
 		{"the network that failed last", []netip.Addr{ip4(30, 1), ip4(30, 2)}, []place{{network: ip4(30, 1)}, {network: ip4(30, 2)}}, fresh(1), 1},
 		{"its own newest", []netip.Addr{ip4(30, 1)}, []place{{network: ip4(30, 1)}, {network: ip4(30, 1)}}, place{network: ip4(30, 1)}, maxWaiting},
@@ -338,6 +338,6 @@ func TestRemembered(t *testing.T) {
 		c.step()
 	}
 	if known, failures := c.known.Len(), c.failures.Len(); known > maxRemembered || failures > maxRemembered {
-		t.Errorf("it remembers %d people and %d networks", known, failures)
+		t.Errorf("it remembers %d accounts and %d networks", known, failures)
 	}
 }

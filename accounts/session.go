@@ -21,29 +21,29 @@ const (
 
 // found is the result of a look-up.
 type found struct {
-	principal  *model.Principal // nil: no such session or token
+	caller     *model.Principal // nil: no such session or token
 	at         time.Time
 	generation int64
 }
 
-// lookUp returns the principal of a key, from the cache if it is at most maxAge old, else by load.
+// lookUp returns the caller of a key, from the cache if it is at most maxAge old, else by load.
 func (s *Service) lookUp(ctx context.Context, key string, load func(context.Context) (*model.Principal, error)) (p model.Principal, ok bool, err error) {
 	generation, now := s.generation.Load(), s.now()
 	f, cached := s.known.Get(key)
 	if age := now.Sub(f.at); !cached || f.generation != generation || age < 0 || age >= maxAge {
 		f = found{at: now, generation: generation}
-		if f.principal, err = load(ctx); err != nil {
+		if f.caller, err = load(ctx); err != nil {
 			return p, false, err
 		}
 		s.known.Set(key, f)
 	}
-	if f.principal == nil || !now.Before(f.principal.Expires) {
+	if f.caller == nil || !now.Before(f.caller.Expires) {
 		return p, false, nil
 	}
-	return *f.principal, true, nil
+	return *f.caller, true, nil
 }
 
-// Cookie returns the principal of a session by the value of its cookie; ok is false if there is none.
+// Cookie returns the caller of a session by the value of its cookie; ok is false if there is none.
 func (s *Service) Cookie(ctx context.Context, secret string) (p model.Principal, ok bool, err error) {
 	hash := digest(secret)
 	p, ok, err = s.lookUp(ctx, "cookie "+hex.EncodeToString(hash), func(ctx context.Context) (*model.Principal, error) {
@@ -53,7 +53,7 @@ func (s *Service) Cookie(ctx context.Context, secret string) (p model.Principal,
 	return p, ok, err
 }
 
-// Session returns the principal of a session by the sid of a login token; ok is false if there is none.
+// Session returns the caller of a session by the sid of a login token; ok is false if there is none.
 func (s *Service) Session(ctx context.Context, sid string) (p model.Principal, ok bool, err error) {
 	hash, err := hex.DecodeString(sid)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Service) Session(ctx context.Context, sid string) (p model.Principal, o
 	})
 }
 
-// session records the use of a session, and returns its principal.
+// session records the use of a session, and returns its caller.
 func (s *Service) session(ctx context.Context) func(*account.Session, error) (*model.Principal, error) {
 	return func(row *account.Session, err error) (*model.Principal, error) {
 		if err != nil || row == nil {
@@ -73,25 +73,25 @@ func (s *Service) session(ctx context.Context) func(*account.Session, error) (*m
 		if now := s.micros(0); now >= row.UsedAt+useInterval.Microseconds() {
 			_ = s.store.UseSession(ctx, row, now) // a database that refuses writes still serves reads
 		}
-		p := principalOf(row.Account(), row.ExpiresAt)
+		p := callerOf(row.Account(), row.ExpiresAt)
 		p.Session, p.Scopes = row.Session, model.Roles[row.Role]
 		return p, nil
 	}
 }
 
-// principalOf returns the principal of an account, without scopes.
-func principalOf(a *model.Account, expires int64) *model.Principal {
+// callerOf returns the caller who has an account, without scopes.
+func callerOf(a *model.Account, expires int64) *model.Principal {
 	return &model.Principal{Subject: a.Subject(), Account: a, Expires: time.UnixMicro(expires), Scoped: true}
 }
 
-// Session is a session as its person sees it.
+// Session is a session of an account, without its secret.
 type Session struct {
-	ID        model.ID
-	Agent     string // the client's name of itself
-	CreatedAt model.Timestamp
-	UsedAt    model.Timestamp
-	ExpiresAt model.Timestamp
-	Current   bool // the caller's own
+	ID        model.ID        `json:"id"`
+	Agent     string          `json:"agent"` // User-Agent of the client
+	CreatedAt model.Timestamp `json:"created_at"`
+	UsedAt    model.Timestamp `json:"used_at"`
+	ExpiresAt model.Timestamp `json:"expires_at"`
+	Current   bool            `json:"current"` // the session of the request
 }
 
 // Sessions returns the sessions of an account, the one used last first. The caller has the account, or AdminScope.
@@ -104,7 +104,8 @@ func (s *Service) Sessions(ctx context.Context, id model.ID) ([]Session, error) 
 	sessions := make([]Session, len(rows))
 	for i, row := range rows {
 		sessions[i] = Session{
-			row.Session, row.Agent, model.Timestamp(row.CreatedAt), model.Timestamp(row.UsedAt), model.Timestamp(row.ExpiresAt), row.Session == caller.Session,
+			row.Session, row.Agent, model.Timestamp(row.CreatedAt), model.Timestamp(row.UsedAt),
+			model.Timestamp(row.ExpiresAt), row.Session == caller.Session,
 		}
 	}
 	return sessions, err

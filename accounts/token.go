@@ -13,14 +13,14 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// TokenPrefix begins the tokens that people make, so that scanners find a leaked one.
+// TokenPrefix begins the own tokens of accounts, so that scanners find a leaked one.
 const TokenPrefix = "cat_"
 
 const (
-	maxTokens   = 100 // of an account
+	maxTokens   = 100 // tokens per account
 	maxTokenTTL = 366 * 24 * time.Hour
-	secretChars = 43 // of 256 bits in base62
-	sumChars    = 6  // of a CRC-32 in base62
+	secretChars = 43 // 256 bits in base62
+	sumChars    = 6  // a CRC-32 in base62
 )
 
 // base62 returns a big-endian number in base 62, with zeros in front.
@@ -41,8 +41,8 @@ func checksum(secret string) string {
 	return base62(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(secret))), sumChars)
 }
 
-// Token returns the principal of a token that a person made; ok is false if it is unknown, revoked or expired. Its
-// scopes are those of the token that the role of its account has now.
+// Token returns the caller of an account's own token; ok is false if it is unknown, revoked or expired. A scope counts
+// if the token has it, and the role of its account now.
 func (s *Service) Token(ctx context.Context, token string) (p model.Principal, ok bool, err error) {
 	secret, found := strings.CutPrefix(token, TokenPrefix)
 	if !found || len(secret) != secretChars+sumChars || checksum(secret[:secretChars]) != secret[secretChars:] {
@@ -57,7 +57,7 @@ func (s *Service) Token(ctx context.Context, token string) (p model.Principal, o
 		if now := s.micros(0); row.UsedAt == nil || now >= *row.UsedAt+useInterval.Microseconds() {
 			_ = s.store.UseToken(ctx, row.Token, now) // a database that refuses writes still serves reads
 		}
-		p := principalOf(row.Account(), row.ExpiresAt)
+		p := callerOf(row.Account(), row.ExpiresAt)
 		p.Scopes = strings.Join(granted(row.Role, model.SplitScopes(row.Scopes)), " ")
 		return p, nil
 	})
@@ -73,14 +73,14 @@ func granted(role model.Role, scopes []string) (has []string) {
 	return has
 }
 
-// Token is a token as its person sees it.
+// Token is an own token of an account, without its secret.
 type Token struct {
-	ID        model.ID
-	Name      string
-	Scopes    []string
-	CreatedAt model.Timestamp
-	UsedAt    *model.Timestamp // nil before the first use
-	ExpiresAt model.Timestamp
+	ID        model.ID         `json:"id"`
+	Name      string           `json:"name"`
+	Scopes    []string         `json:"scopes"`
+	CreatedAt model.Timestamp  `json:"created_at"`
+	UsedAt    *model.Timestamp `json:"used_at"` // nil before the first use
+	ExpiresAt model.Timestamp  `json:"expires_at"`
 }
 
 // TokenInput describes a new token.
@@ -147,7 +147,8 @@ func (s *Service) Tokens(ctx context.Context) ([]Token, error) {
 	tokens := make([]Token, len(rows))
 	for i, row := range rows {
 		tokens[i] = Token{
-			row.Token, row.Title, model.SplitScopes(row.Scopes), model.Timestamp(row.CreatedAt), (*model.Timestamp)(row.UsedAt), model.Timestamp(row.ExpiresAt),
+			row.Token, row.Title, model.SplitScopes(row.Scopes),
+			model.Timestamp(row.CreatedAt), (*model.Timestamp)(row.UsedAt), model.Timestamp(row.ExpiresAt),
 		}
 	}
 	return tokens, err

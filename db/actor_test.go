@@ -37,7 +37,7 @@ func TestActors(t *testing.T) {
 			ctx, name := by(t.Context(), actor), fmt.Sprintf("by %d", i)
 			want[name] = actor
 			creates = append(creates, func() error {
-				_, _, err := s.CreateBook(ctx, newBook(name, home.genre.ID))
+				_, err := s.CreateBook(ctx, newBook(name, home.genre.ID), s.Unchecked(ctx))
 				return err
 			})
 		}

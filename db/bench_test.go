@@ -72,7 +72,7 @@ func BenchmarkStore(b *testing.B) {
 			return err
 		}},
 		{"all books", func(ctx context.Context, s *db.Store, _ int) error {
-			return s.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) error {
+			return s.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 				return snapshot.Books.Stream(ctx, &model.Page{}, 500, func(context.Context, []*model.Book) error { return nil })
 			})
 		}},

@@ -37,12 +37,12 @@ func TestCreateTogether(t *testing.T) {
 					in := newBook(fmt.Sprintf("%d of %d", n, i), home.genre.ID)
 					if bad := (i+n)%17 == 0; bad {
 						in.GenreID = 1 << 40
-						if _, _, err := s.CreateBook(t.Context(), in); !model.IsCode(err, model.BadUserInput) {
+						if _, err := s.CreateBook(t.Context(), in, s.Unchecked(t.Context())); !model.IsCode(err, model.BadUserInput) {
 							return fmt.Errorf("a book without a genre: %w", err)
 						}
 						continue
 					}
-					book, _, err := s.CreateBook(t.Context(), in)
+					book, err := s.CreateBook(t.Context(), in, s.Unchecked(t.Context()))
 					if err != nil {
 						return err
 					}

@@ -91,7 +91,7 @@ func (s *Snapshot) tick(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	s.needsTick.Store(true)
-	return false, model.ErrSnapshotChanged
+	return false, s.Changed()
 }
 
 // logDB implements changes.DB.
@@ -99,7 +99,7 @@ type logDB struct{ *Store }
 
 // Get implements changes.DB.
 func (s logDB) Get(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, nil, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, into, text, args...) })
+	return s.run(ctx, nil, false, text, func(h stmt.Handle) error { return stmt.Get(ctx, h, into, text, args...) })
 }
 
 // Exec implements changes.DB.
@@ -121,7 +121,7 @@ func (s logDB) Write(ctx context.Context, fn func(context.Context) error) error 
 func (s logDB) Read(ctx context.Context, keepsPlans bool, fn func(context.Context, changes.Snapshot) error) error {
 	return s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
 		if keepsPlans && s.dialect.PlanOnce != "" && !s.readPool.Unprepared.Load() {
-			err := s.run(ctx, t, false, func(h stmt.Handle) error {
+			err := s.run(ctx, t, false, s.dialect.PlanOnce, func(h stmt.Handle) error {
 				_, err := h.ExecContext(ctx, s.dialect.PlanOnce)
 				return err
 			})
@@ -147,7 +147,7 @@ func (s logSnapshot) Select(ctx context.Context, into any, text string, args ...
 	if s.keepsPlans {
 		s.store.readPool.PrepareSoon(text)
 	}
-	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error {
+	return s.store.run(ctx, s.tx, false, text, func(h stmt.Handle) error {
 		if !s.keepsPlans {
 			h = stmt.Unprepared(h)
 		}
@@ -180,7 +180,7 @@ type accountDB struct{ logDB }
 
 // Read implements account.DB.
 func (s accountDB) Read(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, txOf(ctx), false, func(h stmt.Handle) error {
+	return s.run(ctx, txOf(ctx), false, text, func(h stmt.Handle) error {
 		reflect.ValueOf(into).Elem().SetLen(0) // it may run again
 		return stmt.Select(ctx, h, into, text, args...)
 	})

@@ -15,9 +15,6 @@ import (
 	"library-catalogue/task"
 )
 
-// checkTimeout bounds the wait for the database and for a connection of the pool.
-const checkTimeout = 1500 * time.Millisecond
-
 // Checks reports reachability, schema version, pending statements, pool exhaustion, disk space and
 // the feed of changes and replicas.
 // A dedicated connection tells an exhausted pool from an unreachable database. Unknown results are
@@ -40,34 +37,17 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	return append(checks, s.checkReplicas()...)
 }
 
-// session is the server of a connection.
-type session struct {
-	readOnly bool
-	process  string // unique among the processes of all servers
-}
-
-func (s *Store) session(ctx context.Context, on interface {
-	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
-}) (at session, err error) {
-	err = on.QueryRowContext(ctx, s.dialect.Session).Scan(&at.readOnly, &at.process)
-	return at, err
-}
-
 // checkDatabase sends the session of the dedicated connection to own, unless the check fails, and
 // closes own.
 func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
 	defer close(own)
-	type answer struct {
-		schema schema.Version
-		at     session
-	}
-	var a answer
+	var version schema.Version
+	var at session
 	done, _ := s.start(ctx, func() error { // lib/pq may return later than ctx ends
 		return s.retry(ctx, func() error {
-			found, err := s.schema.Read(ctx, s.healthDB)
-			if err == nil {
-				a.schema = found
-				a.at, err = s.session(ctx, s.healthDB)
+			var err error
+			if version, err = s.schema.Read(ctx, s.healthDB); err == nil {
+				at, err = s.session(ctx, s.healthDB)
 			}
 			return fault.Translate(err)
 		})
@@ -88,16 +68,16 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 		}
 		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: err}}
 	}
-	own <- a.at
+	own <- at
 	database := model.Check{Name: "database", Status: model.Pass}
-	if a.at.readOnly {
+	if at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
-	return []model.Check{database, s.schema.Check(a.schema)}
+	return []model.Check{database, s.schema.Check(version)}
 }
 
 // detectPooler prepares no statements if the dedicated connection and the pool share a process. If one
-// of them fails, for example at a limit of connections, Checks compares them later.
+// fails, for example at a limit of connections, Checks compares them later.
 func (s *Store) detectPooler(ctx context.Context) {
 	own, failed := s.session(ctx, s.healthDB)
 	if at, err := s.session(ctx, s.readPool.DB); err == nil && failed == nil {
@@ -230,38 +210,3 @@ func (s *Store) Waiting() time.Duration { return s.waiting() }
 
 // System returns the engine's name in OpenTelemetry's conventions.
 func (s *Store) System() string { return s.dialect.System }
-
-// record records a statement that ended with err.
-func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
-	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: fault.ForStats(ctx, err)}
-	switch {
-	case statement.Fault == stats.FaultDiskFull:
-		s.diskFull.Store(true)
-	case errors.Is(err, fault.ErrPrepared):
-		// The name of a prepared statement may also belong to another client's statement, which would
-		// run without an error.
-		s.readPool.Unprepared.Store(true)
-	case err == nil && text == "COMMIT":
-		s.diskFull.Store(false)
-	}
-	s.add(ctx, statement)
-}
-
-func (s *Store) add(ctx context.Context, statement stats.Statement) {
-	stats.Of(ctx).Add(statement)
-	if s.observe != nil {
-		s.observe(ctx, statement)
-	}
-}
-
-// recordShared returns the context of a batch and a function that records the batch's statements
-// for one of its requests. A batch has fewer statements than Slowest returns.
-func (s *Store) recordShared(ctx context.Context) (context.Context, func(request context.Context)) {
-	ctx, batch := stats.With(ctx)
-	return ctx, func(request context.Context) {
-		for _, statement := range batch.Slowest() {
-			statement.Shared = true
-			s.add(request, statement)
-		}
-	}
-}

@@ -141,7 +141,7 @@ func rename(name string) *model.BookPatch {
 // revision returns the catalogue's revision, as every reader sees it.
 func revision(t *testing.T, s *db.Store) (revision int64) {
 	t.Helper()
-	err := s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) (err error) {
+	err := s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
 		revision, err = snapshot.Revision(ctx)
 		return err
 	})

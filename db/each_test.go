@@ -83,7 +83,7 @@ func TestWholeLists(t *testing.T) {
 
 // streamBooks reads books in parts within one transaction.
 func streamBooks(ctx context.Context, s *db.Store, p *model.Page, rows int, fn func(context.Context, *db.Snapshot, []*model.Book) error) error {
-	return s.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) error {
+	return s.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 		return snapshot.Books.Stream(ctx, p, rows, func(ctx context.Context, part []*model.Book) error { return fn(ctx, snapshot, part) })
 	})
 }

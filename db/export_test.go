@@ -61,7 +61,7 @@ func MakeUnreadable(s *Store) {
 
 // Exec runs a statement of a Snapshot.
 func (s *Snapshot) Exec(ctx context.Context, text string) error {
-	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error {
+	return s.store.run(ctx, s.tx, false, text, func(h stmt.Handle) error {
 		_, err := h.ExecContext(ctx, text)
 		return err
 	})

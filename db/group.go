@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // GroupBooks returns the groups of all books for each grouping.
@@ -48,7 +49,7 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 			return nil
 		})
 	}
-	return all, runAll(ctx, statements)
+	return all, task.RunAll(ctx, maxConcurrent, statements)
 }
 
 func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
@@ -131,6 +132,10 @@ func (s *Snapshot) countsFacets(g *model.Grouping) (counts, kept bool) {
 	return kept || !s.store.dialect.HasHashGroups && facetcount.Supports(g), kept
 }
 
+// maxConcurrent is the maximum number of concurrent statements of one request. Each holds a connection, and SQLite has
+// at least four.
+const maxConcurrent = 3
+
 // minKept is the number of books from which counts are kept.
 const minKept = 10_000
 
@@ -198,7 +203,7 @@ func (s *Store) loadCounts(ctx context.Context, columns []string) error {
 			if _, err := s.log.MarkSQL(life, true); err != nil { // a new mark, which the transaction sees
 				return err
 			}
-			return s.ReadTransaction(life, func(ctx context.Context, snapshot *Snapshot) error {
+			return s.ReadTransaction(life, model.NoReplica, func(ctx context.Context, snapshot *Snapshot) error {
 				return s.counts.Count(ctx, "", &countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}, columns, func(*facetcount.Counts) {})
 			})
 		})
@@ -239,12 +244,12 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 			return err
 		}
 	}
-	if err := runAll(ctx, statements); err != nil {
+	if err := task.RunAll(ctx, maxConcurrent, statements); err != nil {
 		return nil, err
 	}
 	for i, part := range parts {
 		if seen[i] != seen[0] {
-			return nil, model.ErrSnapshotChanged // figures of several revisions do not fit together
+			return nil, r.s.Changed() // figures of several revisions do not fit together
 		}
 		counts.Join(part)
 	}
@@ -325,11 +330,7 @@ func (r *countReader) NewestMark(ctx context.Context) (mark changes.Mark, err er
 		return mark, err
 	}
 	text = versioned("SELECT m.* FROM (" + text + ") m")
-	err = r.s.read(ctx, readStmt{text: text}, func() scanRow {
-		return func(rows *sql.Rows, at *model.Revision) error {
-			return rows.Scan(append(revisionTargets(at), &mark.Tick, &mark.Next, &mark.Open)...)
-		}
-	})
+	err = r.s.readRow(ctx, readStmt{text: text}, &mark.Tick, &mark.Next, &mark.Open)
 	return mark, err
 }
 

@@ -12,12 +12,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Past names a row as it was at a position in the log.
-type Past struct {
-	model.Position
-	ID model.ID
-}
-
 // AsOf returns rows as they were at positions. Rows that did not exist are omitted. Error:
 // PositionGone if the log does not have the row of a position any more.
 func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"library-catalogue/db/changes"
@@ -20,7 +21,7 @@ type newRows[T any] struct {
 	mapping mapping[T]
 	fields  []model.RowField[T]
 	texts   []textColumn // written by the program unless the engine DerivesTexts
-	actors  []string     // of each row, for the log; nil for those of the transaction
+	actors  []string     // actor of each row, for the log; nil means the transaction's
 }
 
 // textColumn is a column that is derived from a text: its folded form or its words.
@@ -29,8 +30,6 @@ type textColumn struct {
 	name  string
 	of    func(text string) string
 }
-
-var newBooks = newRowsOf(bookMapping)
 
 func newRowsOf[T any](t mapping[T]) newRows[T] {
 	return rowsWith(t, slices.DeleteFunc(slices.Clone(t.fields), func(f model.RowField[T]) bool { return !f.Writable }))
@@ -200,6 +199,13 @@ func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 	return args
 }
 
+// importRows is the number of rows in one statement of an import. The SQLite driver's time for a
+// statement grows with the square of its parameters.
+const importRows = 100
+
+// arrayRows is the number of rows in one INSERT with an array for each column, because triggers run for each statement.
+const arrayRows = 500
+
 // insert stores rows by INSERTs of many, and sets each row to what was stored.
 func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
 	actors := n.actors
@@ -244,4 +250,25 @@ func actorsOf(ctx context.Context, rows int) []string {
 		actors[i] = actor
 	}
 	return actors
+}
+
+// numbered replaces the placeholders ? with the engine's.
+func (s *Store) numbered(text string) string { return sqlx.Rebind(s.dialect.BindType, text) }
+
+// tuple writes (?, ?, …).
+func tuple(columns int) string {
+	return "(" + strings.TrimSuffix(strings.Repeat("?, ", columns), ", ") + ")"
+}
+
+// tuples writes (?, ?, …), (?, ?, …), …
+func tuples(rows, columns int) string {
+	return strings.TrimSuffix(strings.Repeat(tuple(columns)+", ", rows), ", ")
+}
+
+func anys[T any](values []T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
 }

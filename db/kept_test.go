@@ -155,7 +155,7 @@ func TestKeptCounts(t *testing.T) {
 			// A transaction moves the counts to a tick that does not see all that it sees.
 			must[*model.ChangePage](t)(keeping.Changes(t.Context(), model.ChangeArgs{First: 1}))
 			w.step(t)
-			check(t, keeping.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+			check(t, keeping.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 				return second(countSnapshot(ctx, snapshot, selections[0]))
 			}))
 			fresh := strings.Repeat(string(rune('a'+step%26)), 2) + string(rune('a'+step/26))

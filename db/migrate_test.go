@@ -66,7 +66,7 @@ func TestStart(t *testing.T) {
 			for name, err := range map[string]error{
 				"a read":        second(s.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{})),
 				"a write":       second(s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Early"})),
-				"a transaction": s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error { return nil }),
+				"a transaction": s.ReadTransaction(t.Context(), model.NoReplica, func(context.Context, *db.Snapshot) error { return nil }),
 			} {
 				if !model.IsCode(err, model.Unavailable) || model.IsInDoubt(err) {
 					t.Errorf("%s before the start: %v", name, err)

@@ -73,7 +73,7 @@ func TestAddressMoves(t *testing.T) {
 			move()
 			check(t, together(times(40, func() error { return write(t.Context(), s, home) })...))
 			check(t, together(times(reader.Stats().MaxOpenConnections, func() error {
-				return s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+				return s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 					found, err := snapshot.Books.Page(ctx, &model.Page{Limit: 10, Order: model.Order{IDDescending: true}})
 					if err == nil && found[0].Name != "New" {
 						t.Errorf("a read of the old server: %q", found[0].Name)

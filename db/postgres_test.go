@@ -89,7 +89,7 @@ func TestDatabaseAway(t *testing.T) {
 			return err
 		},
 		"view": func() error {
-			return s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+			return s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 				return second(snapshot.Books.Count(ctx, model.Selection{}))
 			})
 		},
@@ -138,7 +138,7 @@ func useAll(t *testing.T, s *db.Store) {
 	arrived := make(chan struct{})
 	all := sync.OnceFunc(func() { close(arrived) })
 	err := together(times(reader.Stats().MaxOpenConnections, func() error {
-		return s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error {
+		return s.ReadTransaction(t.Context(), model.NoReplica, func(context.Context, *db.Snapshot) error {
 			if reader.Stats().InUse == reader.Stats().MaxOpenConnections {
 				all()
 			}
@@ -278,7 +278,7 @@ func TestDeadNetwork(t *testing.T) {
 		"read":  func(ctx context.Context) error { return second(s.Unchecked(ctx).Books.Count(ctx, model.Selection{})) },
 		"write": func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("Lost", home.genre.ID))) },
 		"view": func(ctx context.Context) error {
-			return s.ReadTransaction(ctx, func(context.Context, *db.Snapshot) error { return nil })
+			return s.ReadTransaction(ctx, model.NoReplica, func(context.Context, *db.Snapshot) error { return nil })
 		},
 	} {
 		for _, patience := range []time.Duration{300 * time.Millisecond, time.Millisecond} {
@@ -347,7 +347,7 @@ func TestPool(t *testing.T) {
 	s := open(t, catalogtest.Postgres(t))
 	useAll(t, s)
 	if err := together(times(64, func() error {
-		return s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+		return s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 			return second(snapshot.Books.Count(ctx, model.Selection{}))
 		})
 	})...); err != nil {

@@ -3,10 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
-	"reflect"
 	"slices"
 
-	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
@@ -54,15 +52,10 @@ type reader[T any] struct {
 	*source[T]
 }
 
-// source defines which rows of a table a Reader reads.
-type source[T any] struct {
-	mapping[T]
-	from   string // FROM clause; the rows have the alias r
-	parent string // column of the parent's id; empty for a whole table
-}
-
-func (s *source[T]) query() query.Source {
-	return query.Source{Table: s.Table, From: s.from, Parent: s.parent}
+// Past names a row as it was at a position in the log.
+type Past struct {
+	model.Position
+	ID model.ID
 }
 
 // selectBuilder builds a SELECT of rows that match a selection.
@@ -78,88 +71,6 @@ func (s *Snapshot) newSelect(ctx context.Context, t *query.Table, sel model.Sele
 		b.search, err = s.newSearch(ctx, t, sel.Search)
 	}
 	return b, err
-}
-
-// newSearch returns the search for a text in a table. Each Snapshot prepares it once.
-func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
-	return s.search.Get(t, text, func() (*search.Search, error) {
-		return search.New(ctx, s.store.dialect, t, text, s.store.options.manyFound, s.selectColumn, s.words(t))
-	})
-}
-
-// words returns a function that returns the words of all books, or nil if reading them costs less than keeping them.
-func (s *Snapshot) words(t *query.Table) func(context.Context) ([]string, error) {
-	if t != query.Books || s.store.dialect.HasTrigrams || !s.KeepsCounts() {
-		return nil
-	}
-	return func(ctx context.Context) (words []string, err error) {
-		r := &countReader{reader[model.Book]{s, &books}, model.Selection{}}
-		newest, err := r.NewestMark(ctx)
-		if err != nil {
-			return nil, err
-		}
-		changed := func(ctx context.Context, after changes.Mark, add func(string)) (bool, error) {
-			delta, _, err := r.Since(ctx, after, []string{"author", "description", "name"})
-			if err != nil || delta == nil {
-				return false, err
-			}
-			for texts := range delta.Now() {
-				for _, text := range texts {
-					if text, ok := text.(string); ok {
-						add(text)
-					}
-				}
-			}
-			return true, nil
-		}
-		words, err = s.store.vocabulary.Words(ctx, newest, changed)
-		if words != nil || err != nil || s.tx != nil {
-			return words, err
-		}
-		if _, err := s.store.load(ctx, "words", s.store.loadWords); err != nil {
-			return nil, err
-		}
-		return s.store.vocabulary.Words(ctx, newest, changed)
-	}
-}
-
-// loadWords keeps the words of all books.
-func (s *Store) loadWords(ctx context.Context) error {
-	return s.ReadTransaction(ctx, func(ctx context.Context, snapshot *Snapshot) error {
-		mark, err := (&countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}).NewestMark(ctx)
-		if err != nil {
-			return err
-		}
-		var words []string
-		if err := snapshot.selectColumn(ctx, &words, search.AllWordsSQL); err != nil {
-			return err
-		}
-		s.vocabulary.Load(words, mark)
-		return nil
-	})
-}
-
-func (r *reader[T]) Correct(ctx context.Context, text string) (*string, error) {
-	found, err := r.s.newSearch(ctx, r.Table, text)
-	if err != nil || found.Correction() == "" {
-		return nil, err
-	}
-	return new(found.Correction()), nil
-}
-
-// selectColumn implements search.Select.
-func (s *Snapshot) selectColumn(ctx context.Context, dest any, text string, args ...any) error {
-	text = versioned("SELECT q.* FROM (" + text + ") q")
-	values := reflect.ValueOf(dest).Elem()
-	value := reflect.New(values.Type().Elem())
-	return s.read(ctx, readStmt{text, args, true}, func() scanRow {
-		values.SetZero()
-		return func(rows *sql.Rows, at *model.Revision) error {
-			err := rows.Scan(append(revisionTargets(at), value.Interface())...)
-			values.Set(reflect.Append(values, value.Elem()))
-			return err
-		}
-	})
 }
 
 // candidates returns the rows that the search finds, with their ranks if ranked is set.
@@ -202,14 +113,17 @@ func (r *reader[T]) countRows(ctx context.Context, sel model.Selection) (n int, 
 	}
 	// SQLite counts without reading rows if count(*) is alone in its SELECT.
 	text := versioned("(" + b.RowCount(rows, sel.Where, found) + ")")
-	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, func() scanRow {
-		return func(rows *sql.Rows, at *model.Revision) error { return rows.Scan(append(revisionTargets(at), &n)...) }
-	})
+	err = r.s.readRow(ctx, readStmt{text, b.Args, !query.OnlyIDs(sel)}, &n)
 	return n, err
 }
 
-func (r *reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
-	q, t, keys, err := r.selectPage(ctx, p, nil)
+func (r *reader[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
+	return r.page(ctx, p, nil)
+}
+
+// page returns a page of a parent or of a whole table.
+func (r *reader[T]) page(ctx context.Context, p *model.Page, parent *model.ID) (rows []*T, err error) {
+	q, t, keys, err := r.selectPage(ctx, p, parent)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +170,7 @@ func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Co
 		b := query.New(r.s.store.dialect)
 		text := b.Fewest(r.Table, conditions, rows, query.Covers(columns, where), r.s.store.Sizes().Books)
 		// This is not a read of the Snapshot, because it selects the access path and not the rows.
-		err := r.s.store.run(ctx, r.s.tx, false, func(h stmt.Handle) error { return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...) })
+		err := r.s.store.run(ctx, r.s.tx, false, text, func(h stmt.Handle) error { return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
 			return query.Source{}, "", err
 		}
@@ -277,16 +191,9 @@ func (r *reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page
 	d := r.s.store.dialect
 	if !d.HasLateral {
 		for _, parent := range parents {
-			q, t, keys, err := r.selectPage(ctx, p, &parent)
+			rows, err := r.page(ctx, p, &parent)
 			if err != nil {
 				return nil, err
-			}
-			var rows []*T
-			if err := r.s.read(ctx, q, func() scanRow { return t.appendTo(&rows, keys) }); err != nil {
-				return nil, err
-			}
-			if p.Backward {
-				slices.Reverse(rows)
 			}
 			pages[parent] = rows
 		}
@@ -372,4 +279,14 @@ func (r *reader[T]) Places(ctx context.Context, p *model.Page, every, limit int)
 		}
 	})
 	return places, seen, err
+}
+
+func (r *reader[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
+	q := readStmt{text: r.s.store.byIDSQL[r.Name], args: []any{r.s.store.dialect.Array(distinct(ids))}}
+	err = r.s.read(ctx, q, func() scanRow { return r.appendTo(&rows, nil) })
+	return rows, err
+}
+
+func byIDSQL[T any](d *dialect.Dialect, t mapping[T]) string {
+	return versioned("SELECT " + t.selected(d, "r") + " FROM " + d.ByIDs(t.Name))
 }

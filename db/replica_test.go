@@ -198,7 +198,7 @@ func TestLateReplica(t *testing.T) {
 				return nil
 			}))
 			long := ""
-			check(t, p.ReadLong(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+			check(t, p.ReadTransaction(t.Context(), model.FreshReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 				books, err := snapshot.Books.Page(ctx, &model.Page{Limit: 1})
 				for _, book := range books {
 					long = book.Name
@@ -352,7 +352,7 @@ func TestReplicaURLs(t *testing.T) {
 				told = told || c.Name == "replicas" && c.Status == model.Warn && strings.Contains(c.Err.Error(), want) && !strings.Contains(c.Err.Error(), "not answered yet")
 			}
 		}
-		check(t, s.ReadLong(t.Context(), func(_ context.Context, snapshot *db.Snapshot) error { return nil }))
+		check(t, s.ReadTransaction(t.Context(), model.FreshReplica, func(_ context.Context, snapshot *db.Snapshot) error { return nil }))
 		check(t, s.Close())
 	}
 }

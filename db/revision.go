@@ -2,15 +2,12 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"strings"
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
-	"library-catalogue/db/replica"
-	"library-catalogue/db/schema"
 	"library-catalogue/db/stats"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
@@ -22,7 +19,7 @@ import (
 const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
 func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err error) {
-	err = s.run(ctx, t, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, &r, revisionSQL) })
+	err = s.run(ctx, t, false, revisionSQL, func(h stmt.Handle) error { return stmt.Get(ctx, h, &r, revisionSQL) })
 	return r, err
 }
 
@@ -123,46 +120,6 @@ func (s *Store) CountSizes(ctx context.Context) error {
 	return nil
 }
 
-// openReplicas sets the replicas of the store's options.
-func (s *Store) openReplicas() (err error) {
-	urls := s.options.ReplicaURLs
-	switch {
-	case len(urls) == 0 && s.options.ReadWithoutPrimary:
-		return errors.New("reading without a primary needs a replica: set its URL")
-	case len(urls) == 0 && s.options.ReplicaMaxLag > 0:
-		return errors.New("a maximum lag of replicas needs a replica: set its URL")
-	case len(urls) == 0:
-		return nil
-	case s.connector == nil:
-		return errors.New("an SQLite database has no replicas: remove the replica URL, or set a PostgreSQL database URL")
-	}
-	for _, url := range urls {
-		if err := CheckURL(url); err != nil || strings.HasPrefix(url, sqlitePrefix) {
-			return errors.Join(errors.New("a replica URL must begin with postgres://"), err)
-		}
-	}
-	vectors := sharedRead(s, func(ctx context.Context) (v replica.Vector, err error) {
-		err = s.run(ctx, nil, false, func(h stmt.Handle) (err error) {
-			v, _, err = replica.ReadVector(ctx, func(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-				return stmt.Query(ctx, h, text, args...)
-			})
-			return err
-		})
-		return v, err
-	})
-	s.replicas, err = replica.New(replica.Config{
-		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary, MaxLag: s.options.ReplicaMaxLag,
-		Open: s.openPool, Primary: s.healthDB, Schema: schema.VersionSQL, Snapshot: s.dialect.Snapshot,
-		Vector: vectors,
-		Life:   s.life, Logger: s.options.Logger,
-		Start: func(ctx context.Context, fn func() error) <-chan error {
-			done, _ := s.start(ctx, fn)
-			return done
-		},
-	})
-	return err
-}
-
 // readReplica calls fn with a Snapshot of a replica, in a transaction. It returns false if the primary
 // must serve the read, because no replica has every commit from before the call in time, or because
 // one failed. fn may have run then.
@@ -189,7 +146,7 @@ func (s *Store) readReplica(ctx context.Context, mayLag bool, fn func(context.Co
 	record := stats.Of(ctx)
 	record.SetReplica(true, opened.MayLack)
 	record.SetLag(opened.Lag)
-	if err = fn(opened.Context, snapshot); errors.Is(err, model.ErrSnapshotChanged) {
+	if err = fn(opened.Context, snapshot); snapshot.hasChanged() || errors.Is(err, model.ErrSnapshotChanged) {
 		record.SetReplica(false, false)
 		record.SetLag(0)
 		return false, nil

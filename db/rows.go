@@ -27,6 +27,17 @@ type mapping[T any] struct {
 	children  *children
 }
 
+// source defines which rows of a table a Reader reads.
+type source[T any] struct {
+	mapping[T]
+	from   string // FROM clause; the rows have the alias r
+	parent string // column of the parent's id; empty for a whole table
+}
+
+func (s *source[T]) query() query.Source {
+	return query.Source{Table: s.Table, From: s.from, Parent: s.parent}
+}
+
 // children are the rows of another table that refer to a row.
 type children struct {
 	table  string // "books"
@@ -35,7 +46,7 @@ type children struct {
 	of     *children
 }
 
-// extraColumn is a column after those of the fields, and the destination of Scan.
+// extraColumn is a column after the fields, and its destination for Scan.
 type extraColumn struct {
 	expression string
 	target     any
@@ -138,7 +149,7 @@ func (t mapping[T]) appendTo(all *[]*T, keys []model.Kind) scanRow {
 
 // fetch runs a statement that writes and returns rows.
 func fetch[T any](ctx context.Context, s *Store, t mapping[T], text string, args ...any) (all []*T, err error) {
-	err = s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
+	err = s.run(ctx, txOf(ctx), true, text, func(h stmt.Handle) error {
 		rows, err := stmt.Query(ctx, h, text, args...)
 		if err != nil {
 			return err
@@ -167,16 +178,6 @@ func (s *slab[T]) add(row T) *T {
 	}
 	s.block = append(s.block, row)
 	return &s.block[len(s.block)-1]
-}
-
-func (r *reader[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
-	q := readStmt{text: r.s.store.byIDSQL[r.Name], args: []any{r.s.store.dialect.Array(distinct(ids))}}
-	err = r.s.read(ctx, q, func() scanRow { return r.appendTo(&rows, nil) })
-	return rows, err
-}
-
-func byIDSQL[T any](d *dialect.Dialect, t mapping[T]) string {
-	return versioned("SELECT " + t.selected(d, "r") + " FROM " + d.ByIDs(t.Name))
 }
 
 // distinct returns ids without duplicates. Two or more are sorted.

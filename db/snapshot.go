@@ -1,20 +1,16 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"library-catalogue/db/changes"
-	"library-catalogue/db/fault"
 	"library-catalogue/db/search"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
-	"library-catalogue/task"
 )
 
 // Snapshot reads the catalogue at one revision. It is safe for concurrent use.
@@ -35,6 +31,7 @@ type Snapshot struct {
 	store     *Store
 	tx        *tx // nil: each statement runs alone
 	search    search.Cache
+	changed   atomic.Bool     // see Changed
 	needsTick atomic.Bool     // the transaction sees a change that has no tick yet
 	openSince model.Timestamp // Log.OpenSince before the transaction's first read
 
@@ -44,7 +41,8 @@ type Snapshot struct {
 	low, high int64          // range of the revisions of all reads
 	// highUnknown means that a read saw low or a later revision.
 	highUnknown bool
-	reference   *int64 // revision of genres and categories from RecordReference, or nil
+	reference   *int64 // revision of cached genres and categories that were read, or nil
+	created     *int64 // revision of genres and categories that CreateBook saw, or nil
 }
 
 func (s *Store) newSnapshot(t *tx) *Snapshot {
@@ -61,12 +59,23 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 	return r
 }
 
-// Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction
-// as long as the revision stays the same. If the revision changes, fn runs a second time, in a
-// transaction. known is a revision already read for the same request, or model.NoRevision. If replicas
-// allow it, fn runs on a replica that has every commit from before the call, or that is late. If that fails, fn runs
-// again on the primary.
+// Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction as long as the
+// revision stays the same. If the revision changes, fn runs a second time, in a transaction. known is a revision already
+// read for the same request, or model.NoRevision. If replicas allow it, fn runs on a replica that has every commit from
+// before the call, or that is late. If that fails, fn runs again on the primary. Within Write fn sees the writes of the
+// transaction, and runs again until no other transaction commits at the same time.
+//
+// The ways to read, and when each is the right one:
+//   - Read, for the response of a request.
+//   - ReadTransaction, for a long read, or one that must not run again. It holds a connection.
+//   - Unchecked, for a single statement, or for the reads of a transaction that writes.
+//   - changes.DB and account.DB, for the log of changes and for accounts, which have no revision.
+//
+// Store.run runs the statements of all.
 func (s *Store) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context, *Snapshot) error) error {
+	if t := txOf(ctx); t != nil {
+		return s.readOwn(ctx, t, fn)
+	}
 	if replicas != model.NoReplica || s.replicas.ServesAll() {
 		if served, err := s.readReplica(ctx, replicas == model.LateReplica, fn); served {
 			return err
@@ -80,13 +89,8 @@ func (s *Store) Read(ctx context.Context, known model.Revision, replicas model.R
 	return s.readAgain(ctx, fn)
 }
 
-// ReadBack calls fn as Read does, to read the response of a write. Within Write it sees the writes of the
-// transaction, and fn runs again until no other transaction commits meanwhile.
-func (s *Store) ReadBack(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
-	t := txOf(ctx)
-	if t == nil {
-		return s.Read(ctx, model.NoRevision, model.NoReplica, fn)
-	}
+// readOwn is Read within a transaction that writes.
+func (s *Store) readOwn(ctx context.Context, t *tx, fn func(context.Context, *Snapshot) error) error {
 	for attempt := 1; ; attempt++ {
 		snapshot := s.newSnapshot(t)
 		if err := snapshot.check(ctx, fn(ctx, snapshot)); !errors.Is(err, model.ErrSnapshotChanged) || attempt > extraAttempts {
@@ -95,9 +99,28 @@ func (s *Store) ReadBack(ctx context.Context, fn func(context.Context, *Snapshot
 	}
 }
 
+// Changed returns the error of a read that shows that the catalogue changes, such as a row without its
+// parent. Read then runs fn again, whatever fn returns.
+func (s *Snapshot) Changed() error {
+	s.changed.Store(true)
+	return model.ErrSnapshotChanged
+}
+
+// hasChanged reports whether a read showed that the catalogue changes, or failed on a replica.
+func (s *Snapshot) hasChanged() bool {
+	if s.tx != nil {
+		s.tx.mu.Lock()
+		defer s.tx.mu.Unlock()
+	}
+	return s.changed.Load() || s.tx != nil && s.tx.failure != nil
+}
+
 // check returns the error of the reads, or ErrSnapshotChanged if they saw several revisions.
 func (s *Snapshot) check(ctx context.Context, err error) error {
-	if err != nil || !s.hasManyReads() {
+	switch {
+	case s.hasChanged():
+		return model.ErrSnapshotChanged
+	case err != nil || !s.hasManyReads():
 		return err
 	}
 	if _, err = s.Revision(ctx); err != nil {
@@ -117,9 +140,11 @@ func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapsho
 	waited := false
 	for attempt := 1; ; attempt++ {
 		needsTick := false
-		err := s.ReadTransaction(ctx, func(ctx context.Context, snapshot *Snapshot) error {
+		err := s.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, snapshot *Snapshot) error {
 			err := fn(ctx, snapshot)
-			needsTick = snapshot.needsTick.Load()
+			if needsTick = snapshot.needsTick.Load(); snapshot.hasChanged() {
+				return model.ErrSnapshotChanged
+			}
 			return err
 		})
 		if !needsTick || attempt > extraAttempts {
@@ -141,39 +166,45 @@ func (s *Snapshot) hasManyReads() bool {
 	return s.reads > 1 || s.reads == 1 && s.reference != nil
 }
 
-// RecordReference records cached genres and categories of a revision of the reference data.
-func (s *Snapshot) RecordReference(revision int64) {
+// ReadReference reads genres and categories from a cache: it calls has with their revision, and records the read if has
+// returns true. After CreateBook that is the revision that the INSERT saw.
+func (s *Snapshot) ReadReference(ctx context.Context, has func(revision int64) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reference = &revision
+	if s.created != nil {
+		if has(*s.created) {
+			s.reference = s.created
+		}
+		return nil
+	}
+	at, err := s.known(ctx)
+	if err == nil && has(at.Reference) {
+		s.record(at.Catalogue, false)
+	}
+	return err
 }
 
-// ReadTransaction is like Read, but uses a transaction from the start, for long reads. fn runs
-// once.
-func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
-	err := s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+// ReadsBack lets a Snapshot, before its first read, read back what CreateBook stored with another one.
+func (s *Snapshot) ReadsBack(written *Snapshot) { s.created = written.created }
+
+// ReadTransaction is like Read, but uses a transaction from the start. fn runs once, unless replicas allow one that has
+// every commit from before the call: then it may run twice.
+func (s *Store) ReadTransaction(ctx context.Context, replicas model.Replicas, fn func(context.Context, *Snapshot) error) error {
+	if replicas != model.NoReplica {
+		if served, err := s.readReplica(ctx, false, fn); served {
+			return err
+		}
+	}
+	return giveUp(s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
 		snapshot := s.newSnapshot(t)
 		if _, err := snapshot.Revision(ctx); err != nil {
 			return err
 		}
 		return fn(ctx, snapshot)
-	})
-	if errors.Is(err, model.ErrRetry) {
-		return fault.Unavailable(err) // fn may have sent a part of its response, so it must not run again
-	}
-	return err
+	})) // fn may have sent a part of its response, so it must not run again
 }
 
-// ReadLong is like ReadTransaction, but reads from a replica if one has every commit from before the
-// call. fn may run twice.
-func (s *Store) ReadLong(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
-	if served, err := s.readReplica(ctx, false, fn); served {
-		return err
-	}
-	return s.ReadTransaction(ctx, fn)
-}
-
-// Unchecked returns a Snapshot whose reads are not checked for a common revision. Use it for a single
+// Unchecked returns a Snapshot without a check that its reads see one revision. Use it for a single
 // read, or within Write, where it sees the writes of the transaction.
 func (s *Store) Unchecked(ctx context.Context) *Snapshot { return s.newSnapshot(txOf(ctx)) }
 
@@ -211,6 +242,11 @@ func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
 func (s *Snapshot) Latest(ctx context.Context) (model.Revision, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.known(ctx)
+}
+
+// known is Latest. The caller holds the lock.
+func (s *Snapshot) known(ctx context.Context) (model.Revision, error) {
 	if s.latest.IsKnown() {
 		return s.latest, nil
 	}
@@ -279,50 +315,38 @@ type readStmt struct {
 // scanRow scans the current row. It sets at to the statement's revision if the row has it.
 type scanRow func(rows *sql.Rows, at *model.Revision) error
 
-// read runs one statement. It calls scan before each attempt, for a function that scans each row.
-func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (err error) {
-	if s.tx == nil && !s.store.started.Load() {
-		return fault.Unavailable(errNotStarted)
-	}
+// read runs one statement and records the revision that it saw. It calls scan before each attempt, for a function that
+// scans each row.
+func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) error {
 	before, _ := s.Known()
-	begun := time.Now()
-	defer func() { s.store.record(ctx, q.text, begun, err) }()
-	h := stmt.Handle(s.store.readPool)
-	if s.tx != nil {
-		s.tx.mu.Lock()
-		defer s.tx.mu.Unlock()
-		h = s.tx.handle
-	}
-	if q.unprepared {
-		h = stmt.Unprepared(h)
-	}
 	var at model.Revision
-	for attempt := 1; ; attempt++ {
-		if s.tx != nil && s.tx.ended {
-			return fault.Translate(sql.ErrTxDone)
+	err := s.store.run(ctx, s.tx, false, q.text, func(h stmt.Handle) error {
+		if q.unprepared {
+			h = stmt.Unprepared(h)
 		}
 		at = model.NoRevision
-		statement, err := h.Statement(ctx, q.text)
-		if err == nil {
-			var rows *sql.Rows
-			if rows, err = statement.QueryContext(ctx, q.args...); err == nil {
-				err = scanAll(rows, &at, scan())
-			}
+		rows, err := stmt.Query(ctx, h, q.text, q.args...)
+		if err != nil {
+			return err
 		}
-		if err = fault.Translate(err); err == nil {
-			break
-		}
-		if s.tx != nil && s.tx.replica {
-			return s.tx.failed(err)
-		}
-		if s.tx != nil || !s.store.mayRetry(ctx, err, attempt) {
-			return giveUp(err)
-		}
+		return scanAll(rows, &at, scan())
+	})
+	if s.tx != nil && err != nil {
+		return giveUp(err)
 	}
-	if s.tx == nil || !s.tx.readOnly {
+	if err == nil && (s.tx == nil || !s.tx.readOnly) {
 		s.recordStatement(at, before)
 	}
-	return nil
+	return err
+}
+
+// readRow runs a versioned statement and scans its row.
+func (s *Snapshot) readRow(ctx context.Context, q readStmt, targets ...any) error {
+	return s.read(ctx, q, func() scanRow {
+		return func(rows *sql.Rows, at *model.Revision) error {
+			return rows.Scan(append(revisionTargets(at), targets...)...)
+		}
+	})
 }
 
 func scanAll(rows *sql.Rows, at *model.Revision, scan scanRow) error {
@@ -333,31 +357,4 @@ func scanAll(rows *sql.Rows, at *model.Revision, scan scanRow) error {
 		}
 	}
 	return rows.Err()
-}
-
-// maxConcurrent is the maximum number of concurrent statements of one request. Each holds a
-// connection, and SQLite has at least four.
-const maxConcurrent = 3
-
-// runAll runs functions, maxConcurrent at once, and returns the first error. After it no more functions start.
-func runAll(ctx context.Context, functions []func() error) (err error) {
-	var next atomic.Int64
-	var workers []<-chan error
-	for range min(maxConcurrent, len(functions)) {
-		workers = append(workers, task.Go(ctx, func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(functions) {
-					return nil
-				}
-				if err := functions[i](); err != nil {
-					return err
-				}
-			}
-		}))
-	}
-	for _, done := range workers {
-		err = cmp.Or(err, <-done)
-	}
-	return err
 }

@@ -125,7 +125,7 @@ func TestSnapshotRevision(t *testing.T) {
 				return nil
 			})
 		}
-		err := s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+		err := s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Meanwhile"), nil))
 			if err := page(ctx, snapshot); err != nil {
 				return err

@@ -62,7 +62,7 @@ func TestNobodySeesBusy(t *testing.T) {
 					if _, err := s.Unchecked(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
 						return fmt.Errorf("read: %w", err)
 					}
-					if err := s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+					if err := s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 						return second(snapshot.Books.Count(ctx, model.Selection{}))
 					}); err != nil {
 						return fmt.Errorf("view: %w", err)

@@ -76,7 +76,7 @@ func TestNotInDoubt(t *testing.T) {
 	var holding sync.WaitGroup
 	for range 16 {
 		holding.Go(func() {
-			_ = s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error { held <- struct{}{}; <-release; return nil })
+			_ = s.ReadTransaction(t.Context(), model.NoReplica, func(context.Context, *db.Snapshot) error { held <- struct{}{}; <-release; return nil })
 		})
 	}
 	for range 16 {

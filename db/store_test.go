@@ -82,7 +82,7 @@ func TestClose(t *testing.T) {
 
 // look reads the revision and the number of books in one view.
 func look(t *testing.T, s *db.Store, revision *int64, books *int) error {
-	return s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) (err error) {
+	return s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
 		if *revision, err = snapshot.Revision(ctx); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func TestView(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s, program := open(t, url), other(t, url)
 		home := newShelf(t, s)
-		err := s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+		err := s.ReadTransaction(t.Context(), model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) error {
 			for _, write := range []func() error{
 				func() error { return nil },
 				func() error { addBooks(t, program, 1, home.genre.ID); return nil },
@@ -141,7 +141,7 @@ func TestViewGivesErrorsBack(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		mine := errors.New("mine")
-		if err := s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error { return mine }); !errors.Is(err, mine) {
+		if err := s.ReadTransaction(t.Context(), model.NoReplica, func(context.Context, *db.Snapshot) error { return mine }); !errors.Is(err, mine) {
 			t.Errorf("the view gave %v", err)
 		}
 	})
@@ -257,7 +257,7 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 				return err
 			})...)
 		}
-		if err := s.ReadTransaction(t.Context(), read); err != nil {
+		if err := s.ReadTransaction(t.Context(), model.NoReplica, read); err != nil {
 			t.Error(err)
 		}
 		if err := s.Write(t.Context(), func(ctx context.Context) error { return read(ctx, s.Unchecked(ctx)) }); err != nil {
@@ -279,7 +279,7 @@ func TestCancelled(t *testing.T) {
 				return second(s.Books.Update(ctx, home.book.ID, rename("Lost"), nil))
 			},
 			"view": func(ctx context.Context) error {
-				return s.ReadTransaction(ctx, func(context.Context, *db.Snapshot) error { return nil })
+				return s.ReadTransaction(ctx, model.NoReplica, func(context.Context, *db.Snapshot) error { return nil })
 			},
 			"batch": func(ctx context.Context) error { return s.Write(ctx, func(context.Context) error { return nil }) },
 		} {

@@ -26,7 +26,7 @@ CASE WHEN old_secret_until > ` + h.store.dialect.Now + ` THEN old_secret END`
 
 // rows runs a SELECT of columns, or a statement that returns them.
 func (h Webhooks) rows(ctx context.Context, write bool, text string, args ...any) (found []*model.Webhook, err error) {
-	err = h.store.run(ctx, txOf(ctx), write, func(on stmt.Handle) error {
+	err = h.store.run(ctx, txOf(ctx), write, text, func(on stmt.Handle) error {
 		found = nil
 		rows, err := stmt.Query(ctx, on, text, args...)
 		if err != nil {

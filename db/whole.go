@@ -43,7 +43,7 @@ func (r *reader[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(
 // cursor reads a SELECT in parts. The transaction can run other statements between them.
 type cursor struct {
 	*Snapshot
-	name string // of PostgreSQL's cursor, unique in the transaction
+	name string // name of PostgreSQL's cursor, unique in the transaction
 	text string
 	args []any
 	max  int // rows in a part
@@ -56,8 +56,9 @@ func (c *cursor) open(ctx context.Context) error {
 	if !c.store.dialect.NeedsCursors {
 		return nil
 	}
-	err := c.store.run(ctx, c.tx, false, func(h stmt.Handle) error {
-		_, err := h.ExecContext(ctx, "DECLARE "+c.name+" NO SCROLL CURSOR FOR "+c.text, c.args...)
+	declare := "DECLARE " + c.name + " NO SCROLL CURSOR FOR " + c.text
+	err := c.store.run(ctx, c.tx, false, declare, func(h stmt.Handle) error {
+		_, err := h.ExecContext(ctx, declare, c.args...)
 		return err
 	})
 	c.text, c.args = "FETCH "+strconv.Itoa(c.max)+" FROM "+c.name, nil
@@ -66,7 +67,7 @@ func (c *cursor) open(ctx context.Context) error {
 
 // next calls fn for each row of the next part.
 func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
-	return c.store.run(ctx, c.tx, false, func(h stmt.Handle) (err error) {
+	return c.store.run(ctx, c.tx, false, c.text, func(h stmt.Handle) (err error) {
 		if c.rows == nil {
 			if c.rows, err = stmt.Query(ctx, h, c.text, c.args...); err != nil { //nolint:rowserrcheck // read below
 				return err

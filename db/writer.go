@@ -279,7 +279,7 @@ func (w *writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) 
 		return nil, err
 	}
 	text := b.IDs(w.query(), sel.Where, b.candidates(false), atMost+1)
-	err = w.store.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
+	err = w.store.run(ctx, txOf(ctx), true, text, func(h stmt.Handle) error {
 		if !query.OnlyIDs(sel) {
 			h = stmt.Unprepared(h)
 		}

@@ -17,6 +17,10 @@ type Source interface {
 	LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error)
 	LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error)
 
+	// ParentGenres and ParentCategories return rows that others refer to; a missing one is an error.
+	ParentGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error)
+	ParentCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error)
+
 	BooksOfGenres(context.Context, []*model.Genre, model.PageArgs) ([]*model.BookConnection, error)
 	BooksOfCategories(context.Context, []*model.Category, model.PageArgs) ([]*model.BookConnection, error)
 	GenresOfCategories(context.Context, []*model.Category, model.PageArgs) ([]*model.GenreConnection, error)
@@ -28,8 +32,8 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	book := plan.NodeType("Book", model.BookFields, (*model.Book).NodeID)
 	genre := plan.NodeType("Genre", model.GenreFields, (*model.Genre).NodeID)
 	category := plan.NodeType("Category", model.CategoryFields, (*model.Category).NodeID)
-	plan.One(book, "genre", genre, func(b *model.Book) model.ID { return b.GenreID }, s.LoadGenres)
-	plan.One(genre, "category", category, func(g *model.Genre) model.ID { return g.CategoryID }, s.LoadCategories)
+	plan.One(book, "genre", genre, func(b *model.Book) model.ID { return b.GenreID }, s.ParentGenres)
+	plan.One(genre, "category", category, func(g *model.Genre) model.ID { return g.CategoryID }, s.ParentCategories)
 	plan.Connection(genre, "books", book, s.BooksOfGenres)
 	plan.Connection(category, "genres", genre, s.GenresOfCategories)
 	plan.Connection(category, "books", book, s.BooksOfCategories)
@@ -53,10 +57,10 @@ func Planned(s Source) *plan.Type[plan.Root] {
 		func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
 
 	genres := plan.StructType[model.GenreFacet]("GenreFacet")
-	plan.One(genres, "genre", genre, func(f *model.GenreFacet) model.ID { return f.GenreID }, s.LoadGenres)
+	plan.One(genres, "genre", genre, func(f *model.GenreFacet) model.ID { return f.GenreID }, s.ParentGenres)
 	categories := plan.StructType[model.CategoryFacet]("CategoryFacet")
 	plan.One(categories, "category", category,
-		func(f *model.CategoryFacet) model.ID { return f.CategoryID }, s.LoadCategories)
+		func(f *model.CategoryFacet) model.ID { return f.CategoryID }, s.ParentCategories)
 	book.Facets = plan.NewType[*model.BookFacets]("BookFacets")
 	plan.Facet(book.Facets, "genres", genres, plan.First((*model.BookFacets).Genres))
 	plan.Facet(book.Facets, "categories", categories, plan.First((*model.BookFacets).Categories))

@@ -88,11 +88,7 @@ func importBytes(t *testing.T, data []byte, strict bool) (counts Counts, kind st
 	if err != nil {
 		return Counts{}, "", err
 	}
-	im := &Importer{Catalogue: checkingCatalogue{}, Reject: func(*Row) error { return nil }}
-	if strict {
-		err = im.ImportStrict(t.Context(), file)
-	} else {
-		err = im.Import(t.Context(), file)
-	}
+	im := &Importer{Catalogue: checkingCatalogue{}, Strict: strict, Reject: func(*Row) error { return nil }}
+	err = im.Import(t.Context(), file)
 	return im.Counts, file.Kind(), err
 }

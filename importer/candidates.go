@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
@@ -17,7 +16,8 @@ import (
 type rank struct {
 	field       string
 	column      int
-	name, cells int // points
+	name, cells int  // points
+	isAnswer    bool // it is probably the field, and not only offered
 }
 
 func (r rank) points() int { return r.name + r.cells }
@@ -27,10 +27,10 @@ func (r rank) isSure() bool {
 	return model.ImportField(r.field).Is(model.OnInclude) && r.cells >= survey.SurePoints
 }
 
-// ranked returns the unused columns that may be one of the fields, best first.
-func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
+// ranked returns the unused columns that may be one of the fields without a column, best first.
+func (c *chooser) ranked(fields []string) (all []rank) {
 	for i, text := range c.header[:min(len(c.header), maxRanked)] {
-		if used[i] || len(text) > maxRankedName {
+		if c.used[i] || len(text) > maxRankedName {
 			continue
 		}
 		name := survey.ParseName(text)
@@ -38,11 +38,8 @@ func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
 			if c.found[field] != nil {
 				continue
 			}
-			if r := (rank{field, i, name.Points(field), c.cellPoints(i, field)}); r.name <= 0 || !c.isFurther(i, field, used) {
-				isText := model.ImportField(field).Kind == model.KindText
-				if r.name >= 0 && r.cells >= 0 && (r.name > 0 || !isText || r.isSure() || c.profiles == nil || !c.profiles[i].IsTyped()) {
-					all = append(all, r)
-				}
+			if r := (rank{field: field, column: i, name: name.Points(field), cells: c.cellPoints(i, field)}); c.mayBe(r) {
+				all = append(all, r)
 			}
 		}
 	}
@@ -50,12 +47,24 @@ func (c *chooser) ranked(fields []string, used map[int]bool) (all []rank) {
 	return all
 }
 
-// isFurther reports whether a column is a further one of the same numbered name, as Author 2 is beside Author 1.
-func (c *chooser) isFurther(i int, field string, used map[int]bool) bool {
-	base := strings.TrimRight(c.names()[i], "0123456789")
-	for first, name := range c.names()[:min(i, len(c.profiles))] {
-		if base != "" && strings.HasPrefix(name, base) && strings.TrimRight(name, "0123456789") == base &&
-			!used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, field, false) {
+// mayBe reports whether a column may be a field: neither its name nor its cells speak against that, and numbers are no text
+// without a word in their name.
+func (c *chooser) mayBe(r rank) bool {
+	switch {
+	case r.name < 0, r.cells < 0:
+		return false
+	case r.name > 0:
+		return !c.isFurther(r)
+	}
+	isText := model.ImportField(r.field).Kind == model.KindText
+	return !isText || r.isSure() || c.profiles == nil || !c.profiles[r.column].IsTyped()
+}
+
+// isFurther reports whether a column is a further one of the same numbered name, as Author 2 is after Author 1.
+func (c *chooser) isFurther(r rank) bool {
+	base := unnumbered(c.folded[r.column])
+	for first, name := range c.folded[:min(r.column, len(c.profiles))] {
+		if base != "" && unnumbered(name) == base && !c.used[first] && c.profiles[first].Filled > 0 && !c.refuted(first, r.field, false) {
 			return true
 		}
 	}
@@ -74,8 +83,8 @@ const maxCandidates = 3
 // open returns the fields that need a column, because they are required or have a given name, and have none.
 func (c *chooser) open() (fields []string) {
 	for _, field := range model.ImportFields {
-		name, isGiven := c.options.Columns[field]
-		if c.found[field] == nil && (name != "" || !isGiven && isRequired(field, c.options.Defaults)) {
+		name, isGiven := c.options.nameOf(field)
+		if c.found[field] == nil && name != "" && (isGiven || c.options.needs(field)) {
 			fields = append(fields, field)
 		}
 	}
@@ -85,69 +94,79 @@ func (c *chooser) open() (fields []string) {
 // findCandidates finds the columns that may be the open fields, those with a word for the field first. A column is the first
 // candidate of one field at most.
 func (c *chooser) findCandidates() {
-	c.candidates, c.likely = map[string][]int{}, map[string]int{}
-	first, most := map[int]bool{}, map[string]int{}
-	ranks := c.ranked(c.open(), c.used())
+	c.used, c.candidates = c.usedColumns(), candidates{}
+	open := c.open()
+	ranks := c.ranked(open)
 	for i := range ranks {
 		ranks[i].name += c.likeness(ranks[i])
+		ranks[i].isAnswer = ranks[i].name > 0 || ranks[i].field == "name" || len(c.found) < minKnown // name has no default
 	}
 	slices.SortStableFunc(ranks, func(a, b rank) int {
 		return cmp.Or(cmp.Compare(min(b.name, 1), min(a.name, 1)), cmp.Compare(b.points(), a.points()))
 	})
+	first := map[int]bool{}
 	for _, r := range ranks {
-		isFirst := c.candidates[r.field] == nil
-		isTie := !isFirst && r.points() == most[r.field]
-		if r.points() > minPoints && (!isFirst && r.points() > weakPoints && len(c.candidates[r.field]) < maxCandidates || isTie || isFirst && !first[r.column]) {
-			if isFirst {
-				most[r.field] = r.points()
-			}
-			c.candidates[r.field] = append(c.candidates[r.field], r.column)
-			first[r.column] = first[r.column] || isFirst
-			if c.isLikely(r) {
-				c.likely[r.field]++
-			}
-		}
+		c.offer(r, first)
 	}
-	used := c.used()
-	for _, field := range c.open() {
-		for i := range c.profiles {
-			if len(c.header[i]) > maxRankedName || c.likely[field] > 0 || used[i] || c.profiles[i].Filled < 2 {
-				continue
-			}
-			switch points := survey.NamePoints(c.header[i], field); {
-			case points > 0:
-				c.candidates[field], c.likely[field] = []int{i}, 1 // not readable; a default would hide that
-			case points == 0 && field == published && c.candidates[field] == nil && !first[i] && c.profiles[i].HasYears():
-				c.candidates[field] = []int{i}
-			}
-		}
+	for _, field := range open {
+		c.offerUnreadable(field, first)
 	}
-	if slices.Contains(c.open(), "name") && c.candidates["name"] == nil {
-		c.anyName(used, first)
+	if slices.Contains(open, "name") && c.candidates["name"] == nil {
+		c.anyName(first)
 	}
 }
 
-// isLikely reports whether a column is probably the field, so that it is an answer and not only offered: its name has a word
-// for the field, or the names of all columns say nothing. The field name has no default, so that any column is an answer.
-func (c *chooser) isLikely(r rank) bool {
-	return r.name > 0 || r.field == "name" || len(c.found) < minKnown
+// offer adds a candidate, unless it is much worse than those before it. first has the first candidates of the fields.
+func (c *chooser) offer(r rank, first map[int]bool) {
+	others := c.candidates[r.field]
+	switch {
+	case r.points() <= minPoints:
+		return
+	case others == nil:
+		if first[r.column] {
+			return
+		}
+		first[r.column] = true
+	case r.points() != others[0].points() && (r.points() <= weakPoints || len(others) >= maxCandidates):
+		return
+	}
+	c.candidates[r.field] = append(others, r)
 }
+
+// offerUnreadable makes a column with a word for a field its only candidate if there is no probable one, because a default
+// would hide that it cannot be read. Years without a name are offered for the date.
+func (c *chooser) offerUnreadable(field string, first map[int]bool) {
+	for i, profile := range c.profiles {
+		if len(c.header[i]) > maxRankedName || c.used[i] || profile.Filled < 2 || c.candidates.isAnswered(field) {
+			continue
+		}
+		isOffered := field == published && c.candidates[field] == nil && !first[i] && profile.HasYears()
+		if points := survey.NamePoints(c.header[i], field); points > 0 || points == 0 && isOffered {
+			c.candidates[field] = []rank{{field: field, column: i, isAnswer: points > 0}}
+		}
+	}
+}
+
+// candidates are the columns that may be fields without a column, best first.
+type candidates map[string][]rank
+
+// isAnswered reports whether a field has a probable column.
+func (c candidates) isAnswered(field string) bool { return len(c[field]) > 0 && c[field][0].isAnswer }
 
 // minKnown is the number of fields with a known name from which a header is of a known language.
 const minKnown = 2
 
 // anyName makes the first text that no other field needs the candidate for the name, or else the candidate for the author, or
 // any column, because a name has no default.
-func (c *chooser) anyName(used, first map[int]bool) {
+func (c *chooser) anyName(first map[int]bool) {
 	isText := func(i int) bool { return !c.profiles[i].IsTyped() }
 	for _, may := range []func(int) bool{
 		func(i int) bool { return isText(i) && !first[i] }, isText, func(i int) bool { return true },
 	} {
-		for i := range c.profiles {
-			if !used[i] && c.profiles[i].Filled > 0 && may(i) {
-				maps.DeleteFunc(c.likely, func(field string, _ int) bool { return c.candidates[field][0] == i })
-				maps.DeleteFunc(c.candidates, func(_ string, of []int) bool { return of[0] == i })
-				c.candidates["name"], c.likely["name"] = []int{i}, 1
+		for i, profile := range c.profiles {
+			if !c.used[i] && profile.Filled > 0 && may(i) {
+				maps.DeleteFunc(c.candidates, func(_ string, of []rank) bool { return of[0].column == i })
+				c.candidates["name"] = []rank{{field: "name", column: i, isAnswer: true}}
 				return
 			}
 		}
@@ -162,8 +181,7 @@ const (
 
 // likeness returns points for a name that is nearly the one in the options, or nearly a usual one.
 func (c *chooser) likeness(r rank) int {
-	name := foldName(c.header[r.column])
-	sought := append([]string{foldName(r.field)}, model.ImportField(r.field).Spellings...)
+	name, sought := c.folded[r.column], spellings(r.field)
 	if given := c.options.Columns[r.field]; given != "" {
 		sought = append([]string{foldName(given)}, sought...)
 	}
@@ -171,8 +189,9 @@ func (c *chooser) likeness(r rank) int {
 		if len(s) < 4 || len(name) > maxNearName {
 			continue
 		}
-		longer := utf8.RuneCountInString(name) - utf8.RuneCountInString(s)
-		if max(longer, -longer) <= len(s)/5 && levenshtein.ComputeDistance(name, s) <= len(s)/5 || longer == 0 && sortedLetters(name) == sortedLetters(s) {
+		longer, most := utf8.RuneCountInString(name)-utf8.RuneCountInString(s), len(s)/5
+		isAnagram := longer == 0 && sortedLetters(name) == sortedLetters(s)
+		if isAnagram || max(longer, -longer) <= most && levenshtein.ComputeDistance(name, s) <= most {
 			return nearPoints
 		}
 	}

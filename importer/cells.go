@@ -17,43 +17,46 @@ func (f *File) columnOf(field string) string {
 	return ""
 }
 
-// columnName returns the name of a column.
-func (f *File) columnName(i int) string {
-	if i >= joined {
-		var names []string
-		for _, part := range f.joins[i-joined].parts {
-			names = append(names, f.Header[part])
-		}
-		return strings.Join(names, "+")
+// columnName returns the name of a column, or of several that are read as one: First+Last.
+func (f *File) columnName(o origin) string {
+	if len(o.columns) == 1 {
+		return f.Header[o.columns[0]]
 	}
-	return f.Header[i]
+	var names []string
+	for _, i := range o.columns {
+		names = append(names, f.Header[i])
+	}
+	return strings.Join(names, "+")
 }
 
-// value returns the value of a field as written, and the index of its column, or -1. A date counts before its year, and a
-// value that can be read before one that cannot. An empty cell is an empty text, and clears an optional field; without a
-// cell, or with a mark of no value, the field is absent and keeps what is stored.
-func (f *File) value(r *source.Record, field string) (v model.Value, column int) {
-	column = -1
+// value returns the value of a field as written, and its origin, or nil. A date counts before its year, and a value that can
+// be read before one that cannot. An empty cell is an empty text, and clears an optional field; without a cell, or with a
+// mark of no value, the field is absent and keeps what is stored.
+func (f *File) value(r *source.Record, field string) (v model.Value, from *origin) {
 	empty, marked := false, false
-	for _, i := range f.columns[field] {
-		next := f.cell(r, i)
+	for i := range f.columns[field] {
+		o := &f.columns[field][i]
+		next := f.read(r, o)
 		if f.isMissing(field, next) {
 			empty, marked = empty || next != model.Value{}, marked || !next.Missing()
-			continue
-		}
-		isFuller := column >= 0 && field == published && value.IsFuller(next.Written(), v.Written())
-		if column < 0 || v.Written() == "" || isFuller || !f.isReadable(field, v) && f.isReadable(field, next) {
-			v, column = next, i
+		} else if from == nil || f.isBetter(field, next, v) {
+			v, from = next, o
 		}
 	}
-	switch text, ok := f.options.Defaults[field]; {
-	case column >= 0:
-	case ok:
+	switch text, hasDefault := f.options.Defaults[field]; {
+	case from != nil:
+	case hasDefault:
 		v = model.Text(text)
 	case empty && !marked:
 		v = model.Text("")
 	}
-	return v, column
+	return v, from
+}
+
+// isBetter reports whether a later value of a field counts before another.
+func (f *File) isBetter(field string, v, than model.Value) bool {
+	return than.Written() == "" || field == published && value.IsFuller(v.Written(), than.Written()) ||
+		!f.isReadable(field, than) && f.isReadable(field, v)
 }
 
 // isReadable reports whether a value has the syntax of its field, if there is one.
@@ -65,33 +68,39 @@ func (f *File) isReadable(field string, v model.Value) bool {
 	return plain != ""
 }
 
-// isText reports whether a field is a text without a syntax, whose default is stored as it is given.
+// isText reports whether a field is a text without a syntax. Its default is stored as given.
 func (f *File) isText(field string) bool {
 	return model.ImportField(field).Kind == model.KindText && model.ImportField(field).Syntax == nil
 }
 
-func (f *File) cell(r *source.Record, column int) model.Value {
-	if column >= joined {
-		var texts []string
-		for _, part := range f.joins[column-joined].parts {
-			if text := strings.TrimSpace(f.cell(r, part).Written()); text != "" {
-				texts = append(texts, text)
-			}
-		}
-		return model.Text(strings.Join(texts, f.joins[column-joined].separator))
+// read returns the value of a column, or the joined values of several.
+func (f *File) read(r *source.Record, o *origin) model.Value {
+	if len(o.columns) == 1 {
+		return f.cell(r, o.columns[0])
 	}
+	var texts []string
+	for _, i := range o.columns {
+		if text := strings.TrimSpace(f.cell(r, i).Written()); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return model.Text(strings.Join(texts, o.separator))
+}
+
+func (f *File) cell(r *source.Record, column int) model.Value {
 	if r.Values == nil {
 		return model.Text(r.Cells[column])
 	}
 	return r.Values[f.Header[column]]
 }
 
-// isExport reports whether the columns are those of our exports: all fields, by their names or by their labels.
+// isExport reports whether the columns are named as our exports name them, by the fields or by their labels.
 func (f *File) isExport() bool {
-	lacks := func(name func(field string) string) bool {
-		return slices.ContainsFunc(model.ImportFields, func(field string) bool { return f.columnOf(field) != name(field) })
+	var names, labels []string
+	for _, field := range model.ImportFields {
+		names, labels = append(names, f.columnOf(field)), append(labels, model.ImportField(field).Label)
 	}
-	return !lacks(func(field string) string { return field }) || !lacks(func(field string) string { return model.ImportField(field).Label })
+	return slices.Equal(names, model.ImportFields) || slices.Equal(names, labels)
 }
 
 // isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no value.
@@ -99,17 +108,16 @@ func (f *File) isMissing(field string, v model.Value) bool {
 	if v.Missing() {
 		return true
 	}
-	text := strings.TrimSpace(v.Written())
-	if value.IsEmpty(text) && !(f.isText(field) && f.readings[field].isOwn) {
+	text, isOwn := strings.TrimSpace(v.Written()), f.readings[field].notation == own
+	if value.IsEmpty(text) && !(isOwn && f.isText(field)) {
 		return true
 	}
-	isOwn := f.columnOf(field) == field || f.readings[field].isOwn
-	_, hasDefault := f.options.Defaults[field]
+	isOwn = isOwn || f.columnOf(field) == field
 	switch model.ImportField(field).Kind {
 	case model.KindDate:
 		return value.IsNoDate(text) || value.IsCalibreNoDate(text) && !isOwn
 	case model.KindInt:
-		return value.IsNone(text) || value.IsUncounted(text) || text == "0" && (!isOwn || hasDefault)
+		return value.IsNone(text) || value.IsUncounted(text) || text == "0" && (!isOwn || f.options.hasDefault(field))
 	case model.KindCents:
 		return value.IsNone(text)
 	}

@@ -26,29 +26,33 @@ func foldName(name string) string {
 	}, collate.Fold(name))
 }
 
-// columns maps fields to the indexes of their columns in a header. In each row the first column with a value counts.
-type columns map[string][]int
-
-// joined is the least index of a column that joins others.
-const joined = 1 << 20
-
-// join is columns that are read as one: given and family names, or the authors of a book.
-type join struct {
-	parts     []int
+// origin is the column of a field, or several columns that are read as one: given and family names, or the authors of a book.
+type origin struct {
+	columns   []int // indexes in the header
 	separator string
 }
+
+// columns has the origins of each field. In each row the first with a value counts.
+type columns map[string][]origin
 
 // chooser finds the columns of the fields.
 type chooser struct {
 	header   []string
-	folded   []string          // the names by foldName; see names
-	profiles []*survey.Profile // of the first columns; nil: only the names are known
-	options  Options
+	folded   []string          // the names by foldName
+	profiles []*survey.Profile // profiles of the first columns; nil: only the names are known
+	options  *Options
 
 	found      columns
-	joins      []join           // of the indexes from joined
-	candidates map[string][]int // by field without a column: columns that may be it, best first
-	likely     map[string]int   // by field: how many of the first candidates are answers
+	used       map[int]bool // columns that no other field may have
+	candidates candidates   // candidates for the open fields
+}
+
+func newChooser(header []string, options *Options) *chooser {
+	c := &chooser{header: header, options: options, found: columns{}}
+	for _, name := range header {
+		c.folded = append(c.folded, foldName(name))
+	}
+	return c
 }
 
 // otherThing matches a part of a dotted name that is not the book: its title or year is not the book's.
@@ -58,12 +62,8 @@ var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
 // name "" in the options has no column. mustGuess reports whether a field of no given name is missing: a required
 // one, or any if other names are given, because the file is then no export of ours.
 func (c *chooser) takeNamed() (mustGuess bool) {
-	c.found = columns{}
 	for _, field := range model.ImportFields {
-		name, isGiven := c.options.Columns[field]
-		if !isGiven {
-			name = field
-		}
+		name, isGiven := c.options.nameOf(field)
 		if found := c.named(name); found != nil {
 			c.found[field] = found
 		} else {
@@ -73,17 +73,17 @@ func (c *chooser) takeNamed() (mustGuess bool) {
 	return mustGuess
 }
 
-// named returns the columns with a name, in order; First+Last is the join of two.
-func (c *chooser) named(name string) []int {
-	if found := c.single(name); found != nil {
-		return found
+// named returns the columns with a name, in order; First+Last is two that are read as one.
+func (c *chooser) named(name string) (found []origin) {
+	for _, i := range c.single(name) {
+		found = append(found, origin{columns: []int{i}})
 	}
-	if first, last, ok := strings.Cut(name, "+"); ok {
+	if first, last, ok := strings.Cut(name, "+"); ok && found == nil {
 		if given, family := c.single(first), c.single(last); given != nil && family != nil {
-			return []int{c.join(" ", given[0], family[0])}
+			found = []origin{{[]int{given[0], family[0]}, " "}}
 		}
 	}
-	return nil
+	return found
 }
 
 // single returns the columns of the file with a name, in order. Name#2 is the second of several, and #3 the third of all.
@@ -105,12 +105,12 @@ func (c *chooser) single(name string) []int {
 	return nil
 }
 
-// equal returns the columns whose names are equal, or else equal without case, accents, spaces and punctuation.
+// equal returns the columns with a name, or else those with the name but for case, accents, spaces and punctuation.
 func (c *chooser) equal(name string) []int {
 	if found := indexes(c.header, name); found != nil {
 		return found
 	}
-	return indexes(c.names(), foldName(name))
+	return indexes(c.folded, foldName(name))
 }
 
 // indexes returns the indexes of a name, unless it is empty.
@@ -121,23 +121,6 @@ func indexes(names []string, name string) (found []int) {
 		}
 	}
 	return found
-}
-
-// names returns the names of the columns by foldName.
-func (c *chooser) names() []string {
-	if c.folded == nil {
-		c.folded = make([]string, len(c.header))
-		for i, name := range c.header {
-			c.folded[i] = foldName(name)
-		}
-	}
-	return c.folded
-}
-
-// join returns the index of the join of columns.
-func (c *chooser) join(separator string, parts ...int) int {
-	c.joins = append(c.joins, join{parts, separator})
-	return joined + len(c.joins) - 1
 }
 
 // cellPoints returns how much the cells of a column speak for a field; less than 0 if it cannot be the field.
@@ -153,148 +136,174 @@ func (c *chooser) refuted(i int, field string, isUsual bool) bool {
 	return i < len(c.profiles) && c.profiles[i].Refutes(field) && !(isUsual && c.profiles[i].Filled == 1)
 }
 
-// isRequired reports whether a field needs a column.
-func isRequired(field string, defaults map[string]string) bool {
-	_, hasDefault := defaults[field]
-	return !hasDefault && !model.ImportField(field).Nullable
-}
-
 // guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn, then
 // words (survey.NamePoints), and last parts of names only for a field without a column. Cells that are no values of a
 // field refute a name. The category's columns are the genre's if it has none.
 func (c *chooser) guess() {
-	folded, last := c.names(), make([]string, len(c.header))
+	c.used = c.usedColumns()
+	fields := slices.DeleteFunc(slices.Clone(model.ImportFields), c.options.isGiven)
+	last := c.lastNames()
+	for _, field := range fields {
+		c.take(c.folded, field, spellings(field), true)
+	}
+	for _, field := range fields {
+		if c.found[field] == nil {
+			c.take(last, field, spellings(field), true)
+		}
+	}
+	isAuthorGuessed := !c.options.isGiven(author)
+	if isAuthorGuessed {
+		c.joinHalves()
+		c.takeEditors()
+	}
+	c.takeRanked(fields)
+	c.takeCategory()
+	if isAuthorGuessed {
+		c.joinNumbered()
+	}
+	for _, field := range fields {
+		for _, names := range [][]string{c.folded, last} {
+			if c.found[field] == nil || field == genre { // a price paid is no list price
+				c.take(names, field, model.ImportField(field).Fallbacks, false)
+			}
+		}
+	}
+}
+
+// lastNames returns the last parts of dotted names, folded: title of volumeInfo.title. It has "" for others.
+func (c *chooser) lastNames() []string {
+	last := make([]string, len(c.header))
 	for i, name := range c.header {
-		if dot := strings.LastIndexByte(name, '.'); dot > 0 && !otherThing.MatchString(name[:dot]) { // volumeInfo.title
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 && !otherThing.MatchString(name[:dot]) {
 			if last[i] = foldName(name[dot:]); last[i] == "name" {
 				last[i] = "" // also of persons and shops
 			}
 		}
 	}
-	used := c.used()
-	take := func(field string, i int) { c.found[field], used[i] = append(c.found[field], i), true }
-	add := func(names []string, field string, spellings []string, isUsual bool) {
-		for _, spelling := range spellings {
-			for i, name := range names {
-				if name == spelling && !used[i] && !c.refuted(i, field, isUsual) {
-					take(field, i)
-				}
-			}
-		}
-	}
-	isGuessed := func(field string) bool { _, isGiven := c.options.Columns[field]; return !isGiven }
-	guessed := slices.DeleteFunc(slices.Clone(model.ImportFields), func(field string) bool { return !isGuessed(field) })
-	for _, field := range guessed {
-		add(folded, field, append([]string{foldName(field)}, model.ImportField(field).Spellings...), true)
-	}
-	for _, field := range guessed {
-		if c.found[field] == nil {
-			add(last, field, append([]string{foldName(field)}, model.ImportField(field).Spellings...), true)
-		}
-	}
-	if isGuessed(author) {
-		c.joinHalves(used)
-	}
-	if of := c.found[author]; isGuessed(author) && len(of) > 0 && of[0] < joined { // in English, because a Spanish editor is a publisher
-		add(folded, author, []string{"editor", "editors"}, false)
-	}
-	isUnclear := map[string]bool{} // two columns speak for the field alike
-	ranks := c.ranked(guessed, used)
-	for n, best := range ranks {
-		isEqual := func(r rank) bool {
-			return r.field == best.field && folded[r.column] != folded[best.column] && r.name == best.name && r.cells == best.cells && !used[r.column]
-		}
-		if c.found[best.field] != nil || used[best.column] || best.name <= 0 && !best.isSure() || isUnclear[best.field] {
-			continue
-		}
-		isUnclear[best.field] = c.profiles != nil && isRequired(best.field, c.options.Defaults) && slices.ContainsFunc(ranks[n:], isEqual)
-		if !isUnclear[best.field] {
-			add(folded, best.field, folded[best.column:best.column+1], false) // all columns of this name
-		}
-	}
-	_, hasGenre := c.options.Defaults[genre]
-	_, hasCategory := c.options.Defaults[category]
-	if isGuessed(genre) && isGuessed(category) && c.found[genre] == nil && c.found[category] != nil && (hasCategory || !hasGenre) {
-		c.found[genre] = c.found[category]
-		delete(c.found, category)
-	}
-	if isGuessed(author) {
-		c.joinNumbered(folded, used)
-	}
-	for _, field := range guessed {
-		for _, names := range [][]string{folded, last} {
-			if c.found[field] == nil || field == genre { // a price paid is no list price
-				add(names, field, model.ImportField(field).Fallbacks, false)
+	return last
+}
+
+// spellings returns the usual names of a field, folded.
+func spellings(field string) []string {
+	return append([]string{foldName(field)}, model.ImportField(field).Spellings...)
+}
+
+// take gives a field the unused columns with a name of a list, in its order, unless their cells refute it.
+func (c *chooser) take(names []string, field string, list []string, isUsual bool) {
+	for _, sought := range list {
+		for i, name := range names {
+			if name == sought && !c.used[i] && !c.refuted(i, field, isUsual) {
+				c.found[field] = append(c.found[field], origin{columns: []int{i}})
+				c.used[i] = true
 			}
 		}
 	}
 }
 
+// takeEditors adds editors to the authors by their names in English, because a Spanish editor is a publisher.
+func (c *chooser) takeEditors() {
+	if found := c.found[author]; len(found) > 0 && len(found[0].columns) == 1 {
+		c.take(c.folded, author, []string{"editor", "editors"}, false)
+	}
+}
+
+// takeRanked gives each field without a column the best one with a word for it, or with sure cells. A required field gets
+// none if two columns speak for it alike.
+func (c *chooser) takeRanked(fields []string) {
+	ranks := c.ranked(fields)
+	isUnclear := map[string]bool{}
+	for n, best := range ranks {
+		isEqual := func(r rank) bool {
+			return r.field == best.field && c.folded[r.column] != c.folded[best.column] && r.name == best.name && r.cells == best.cells && !c.used[r.column]
+		}
+		switch {
+		case c.found[best.field] != nil, c.used[best.column], best.name <= 0 && !best.isSure(), isUnclear[best.field]:
+		case c.profiles != nil && c.options.needs(best.field) && slices.ContainsFunc(ranks[n:], isEqual):
+			isUnclear[best.field] = true
+		default:
+			c.take(c.folded, best.field, c.folded[best.column:best.column+1], false) // all columns of this name
+		}
+	}
+}
+
+// takeCategory makes the category's columns the genre's, if it has none and no default of its own.
+func (c *chooser) takeCategory() {
+	isDefault := c.options.hasDefault(genre) && !c.options.hasDefault(category)
+	isGiven := c.options.isGiven(genre) || c.options.isGiven(category)
+	if found := c.found[category]; found != nil && c.found[genre] == nil && !isGiven && !isDefault {
+		c.found[genre] = found
+		delete(c.found, category)
+	}
+}
+
+// has reports whether a column is one of a field.
+func (c *chooser) has(field string, column int) bool {
+	return slices.ContainsFunc(c.found[field], func(o origin) bool { return slices.Contains(o.columns, column) })
+}
+
 // joinHalves gives the author the whole name, or else the join of the columns of given and family names.
-func (c *chooser) joinHalves(used map[int]bool) {
+func (c *chooser) joinHalves() {
 	half := map[survey.Half]int{}
-	for i, name := range c.header {
-		if len(name) > maxRankedName || i >= maxRanked {
+	for i, name := range c.header[:min(len(c.header), maxRanked)] {
+		if len(name) > maxRankedName || c.used[i] && !c.has(author, i) || c.refuted(i, author, false) {
 			continue
 		}
-		h := survey.HalfOf(name)
-		if _, has := half[h]; !has && !c.refuted(i, author, false) && (!used[i] || slices.Contains(c.found[author], i)) {
+		if h := survey.HalfOf(name); !hasKey(half, h) {
 			half[h] = i
 		}
 	}
-	whole, hasWhole := half[survey.Whole]
-	given, hasGiven := half[survey.Given]
-	family, hasFamily := half[survey.Family]
-	switch {
-	case hasGiven && hasFamily && hasWhole:
-		c.found[author] = []int{whole}
-		used[given], used[family] = true, true // they are no names of books
-	case hasGiven && hasFamily && (c.found[author] == nil || slices.Contains(c.found[author], given) || slices.Contains(c.found[author], family)):
-		c.found[author] = []int{c.join(" ", given, family)}
-		used[given], used[family] = true, true
+	if !hasKey(half, survey.Given) || !hasKey(half, survey.Family) {
+		return
+	}
+	halves := []int{half[survey.Given], half[survey.Family]}
+	isFree := func(i int) bool { return c.found[author] == nil || c.has(author, i) }
+	switch whole, hasWhole := half[survey.Whole]; {
+	case hasWhole:
+		c.found[author] = []origin{{columns: []int{whole}}}
+	case slices.ContainsFunc(halves, isFree):
+		c.found[author] = []origin{{halves, " "}}
+	default:
+		return
+	}
+	for _, i := range halves {
+		c.used[i] = true // they are no names of books
 	}
 }
 
 // joinNumbered joins the columns Author 1, Author 2 and so on, because a book has all of these authors.
-func (c *chooser) joinNumbered(folded []string, used map[int]bool) {
+func (c *chooser) joinNumbered() {
 	found := c.found[author]
-	if len(found) == 0 || found[0] >= joined {
+	if len(found) == 0 || len(found[0].columns) > 1 {
 		return
 	}
-	const digits = "0123456789"
-	base, isNumbered := strings.TrimRight(folded[found[0]], digits), false
+	base, isNumbered := unnumbered(c.folded[found[0].columns[0]]), false
 	var all []int
-	for i, name := range folded[:min(len(folded), maxRanked)] {
-		if base != "" && strings.TrimRight(name, digits) == base && (!used[i] || slices.Contains(found, i)) && !c.refuted(i, author, true) {
+	for i, name := range c.folded[:min(len(c.folded), maxRanked)] {
+		if base != "" && unnumbered(name) == base && (!c.used[i] || c.has(author, i)) && !c.refuted(i, author, true) {
 			all = append(all, i)
 			isNumbered = isNumbered || name != base
 		}
 	}
 	if len(all) > 1 && isNumbered {
-		c.found[author] = []int{c.join("; ", all...)}
+		c.found[author] = []origin{{all, "; "}}
 	}
 }
 
-// used returns the columns of the fields, and those of a file of rejected rows.
-func (c *chooser) used() map[int]bool {
+// unnumbered returns a name without the number at its end.
+func unnumbered(name string) string { return strings.TrimRight(name, "0123456789") }
+
+// usedColumns returns the columns of all fields, and those that a file of rejected rows adds.
+func (c *chooser) usedColumns() map[int]bool {
 	used := map[int]bool{}
 	for i := range rejectColumns {
-		used[i] = len(c.header) > len(rejectColumns) && slices.Equal(c.header[:len(rejectColumns)], rejectColumns)
+		used[i] = isRejects(c.header)
 	}
-	for _, of := range c.found {
-		for _, i := range of {
-			for _, part := range partsOf(i, c.joins) {
-				used[part] = true
+	for _, origins := range c.found {
+		for _, o := range origins {
+			for _, i := range o.columns {
+				used[i] = true
 			}
 		}
 	}
 	return used
-}
-
-// partsOf returns the columns of the file of which a column is made.
-func partsOf(i int, joins []join) []int {
-	if i >= joined {
-		return joins[i-joined].parts
-	}
-	return []int{i}
 }

@@ -22,7 +22,7 @@ func (f *File) IsPlain() bool {
 			return false
 		}
 	}
-	return !f.IsSpreadsheet() && f.format.Before == 0 && !f.unended && f.Packing == "" && f.IsUTF8() && (f.format.IsJSON() && f.format.Path == nil || f.format.Delimiter == ',')
+	return !f.IsSpreadsheet() && f.format.Before == 0 && !f.unended && f.Packing == "" && f.IsUTF8() && (f.format.IsJSON() || f.format.Delimiter == ',')
 }
 
 // Kind describes the format, encoding and compression of the file.
@@ -72,11 +72,11 @@ func (f *File) Kind() string {
 // Column describes how the cells of a field are read.
 type Column struct {
 	Field   string
-	Name    string   // of the column; "" without one
-	Others  []string // other columns, for rows in which those before are empty
-	Default string   // for an empty or missing cell
+	Name    string   // column name; "" without one
+	Others  []string // other columns, for rows with empty cells in the columns before
+	Default string   // value of an empty or missing cell
 	Empty   int      // rows with a name and no value, if a default can fill it
-	Forms   []Form   // of cells that are not in the catalogue's notation
+	Forms   []Form   // cells that are not in the catalogue's notation
 }
 
 // Columns describes the fields that have a column or a default.
@@ -87,13 +87,13 @@ func (f *File) Columns() (columns []Column) {
 			continue
 		}
 		if of := f.columns[field]; len(of) > 1 {
-			for _, i := range of[1:] {
-				c.Others = append(c.Others, f.columnName(i))
+			for _, o := range of[1:] {
+				c.Others = append(c.Others, f.columnName(o))
 			}
 		}
 		for _, form := range f.readings[field].sortedForms() {
+			form.Places = []string{}
 			if form.Value, _ = f.readings[field].read(form.Text); form.Value == "" {
-				form.Places = nil
 				for _, row := range form.rows {
 					form.Places = append(form.Places, f.place(row))
 				}
@@ -119,7 +119,7 @@ func (f *File) Unused() []string {
 	if f.rejects {
 		return nil
 	}
-	used := (&chooser{header: f.Header, found: f.columns, joins: f.joins}).used()
+	used := (&chooser{header: f.Header, found: f.columns}).usedColumns()
 	var names []string
 	for i, name := range f.Header {
 		if !used[i] {

@@ -173,7 +173,7 @@ func TestAnswersOfMissingFields(t *testing.T) {
 	questions, _ := errors.AsType[Questions](err)
 	want := Questions{{
 		Option: "map", Fields: []string{"author", "price", "category"},
-		Answers:    []Answer{{"", "author=Auhtor", "reads author from that column", "Use Auhtor for Author: Ann One; Bob Two"}},
+		Answers:    []Answer{{"map", "author=Auhtor", "reads author from that column", "Use Auhtor for Author: Ann One; Bob Two"}},
 		Text:       "the header has no column author (did you mean Auhtor?), price. It has: name, pages, date, Auhtor, Weite, genre",
 		Examples:   []string{"author may be Auhtor: Ann One; Bob Two", "price may be Weite: 1.5; 2.5"},
 		Candidates: []Candidate{{"author", "Auhtor", []string{"Ann One", "Bob Two"}}, {"price", "Weite", []string{"1.5", "2.5"}}},

@@ -15,88 +15,108 @@ import (
 
 // header returns how to find the header.
 func (f *File) header() source.Header {
-	return source.Header{Row: f.options.HeaderRow, Encoding: f.options.Encoding, Sheet: f.options.Sheet, None: f.options.NoHeader, Matched: func(names []string) int {
-		c := chooser{header: names[:min(len(names), maxRanked)], options: f.options}
+	o := &f.options
+	return source.Header{Row: o.HeaderRow, Encoding: o.Encoding, Sheet: o.Sheet, None: o.NoHeader, Matched: func(names []string) int {
+		c := newChooser(names[:min(len(names), maxRanked)], o)
 		if c.takeNamed() {
 			c.guess()
 		}
-		if !f.options.NoHeader && f.isBook(names) {
+		if !o.NoHeader && f.isBook(names) {
 			return min(len(c.found), 1)
 		}
 		return len(c.found)
 	}}
 }
 
-// findColumns detects the format, and finds the columns of the fields.
-func (f *File) findColumns(ctx context.Context) (err error) {
+// findFormat detects the format, and refuses options of another one.
+func (f *File) findFormat(ctx context.Context) (err error) {
+	o, isSheet := &f.options, f.IsSpreadsheet()
+	isRejected := f.hasRejects(ctx)
 	switch {
-	case f.isRejects(ctx):
-		f.options.Format, f.options.HeaderRow, f.options.Delimiter = source.FormatCSV, 1, ','
-	case f.options.Sheet != "" && !f.IsSpreadsheet():
+	case isSheet && o.Format != "" && o.Format != source.FormatXLSX:
+		return fmt.Errorf("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto", o.Format)
+	case !isSheet && o.Format == source.FormatXLSX && !isRejected:
+		return errors.New("the file is not a spreadsheet (.xlsx): set the format option to auto")
+	case isSheet && o.Delimiter != 0:
+		return f.misplaced("delimiter", "CSV only")
+	case isSheet && o.Encoding != "":
+		return fmt.Errorf("the encoding option applies to texts only, and the file is %s: leave it out", f.Kind())
+	case isSheet, isRejected: // a sheet was converted, and begins with the header
+		o.Format, o.HeaderRow, o.Delimiter = source.FormatCSV, 1, ','
+	case o.Sheet != "":
 		return errors.New("the sheet option applies to spreadsheets only, and the file is none: leave it out")
 	}
-	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
+	if f.format, err = f.Format(ctx, o.Format, o.Delimiter, f.header()); err != nil || f.format.Name == source.CSV {
 		return err
 	}
-	switch isCSV := f.format.Name == source.CSV; {
-	case !isCSV && f.options.Delimiter != 0:
-		return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
-	case !isCSV && f.options.NoHeader:
-		return fmt.Errorf("the no header option applies to CSV and spreadsheets only, and the file is %s", f.Kind())
-	case !isCSV && f.options.HeaderRow != 0:
-		return fmt.Errorf("the header row option applies to CSV and spreadsheets only, and the file is %s", f.Kind())
+	switch {
+	case o.Delimiter != 0:
+		return f.misplaced("delimiter", "CSV only")
+	case o.NoHeader:
+		return f.misplaced("no header", "CSV and spreadsheets only")
+	case o.HeaderRow != 0:
+		return f.misplaced("header row", "CSV and spreadsheets only")
 	}
-	records, err := f.records(ctx)
-	if err != nil {
+	return nil
+}
+
+// misplaced returns the error of an option of other formats.
+func (f *File) misplaced(option, formats string) error {
+	return fmt.Errorf("the %s option applies to %s, and the file is %s", option, formats, f.Kind())
+}
+
+// findColumns finds the columns of the fields.
+func (f *File) findColumns(ctx context.Context) error {
+	if _, err := f.records(ctx); err != nil {
 		return err
 	}
-	if f.format.Name == source.CSV {
-		f.rejects = slices.Equal(f.Header, append(slices.Clone(rejectColumns), jsonColumn))
+	isCSV := f.format.Name == source.CSV
+	f.rejects = isCSV && slices.Equal(f.Header, append(slices.Clone(rejectColumns), jsonColumn))
+	f.seen = len(f.Header)
+	if f.isJSON() {
+		return f.findKeys(ctx)
+	}
+	if err := f.choose(ctx); err != nil || !f.hasNoHeader() {
+		return err
+	}
+	f.isHeaderGuessed, f.options.NoHeader, f.format.NoHeader, f.Header = true, true, true, nil
+	if _, err := f.records(ctx); err != nil {
+		return err
 	}
 	f.seen = len(f.Header)
-	if f.format.Name == source.CSV && !f.rejects {
-		if err := f.choose(ctx); err != nil || !f.hasNoHeader() {
-			return err
-		}
-		f.isHeaderGuessed, f.options.NoHeader, f.format.NoHeader = true, true, true
-		f.Header = nil
-		if _, err = f.records(ctx); err != nil {
-			return err
-		}
-		f.seen = len(f.Header)
-		return f.choose(ctx)
-	}
-	keys := map[string]bool{}
-	for n := range keyRows {
-		r, err := records.Next()
-		if errors.Is(err, io.EOF) && n == 0 && !f.format.IsJSON() {
-			return fmt.Errorf("the file has no record of %s", f.format.Name)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		f.parseRejected(&r)
+	return f.choose(ctx)
+}
+
+// findKeys finds the keys of the first rows, and the fields among them. Later rows may have a field by its own name.
+func (f *File) findKeys(ctx context.Context) error {
+	keys, rows := map[string]bool{}, 0
+	err := f.eachRecord(ctx, func(r *source.Record) error {
 		for key := range r.Values {
 			if len(keys) < maxKeys && len(key) <= source.MaxName {
 				keys[key] = true
 			}
 		}
+		if rows++; rows == keyRows {
+			return io.EOF
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case rows == 0 && !f.format.IsJSON():
+		return fmt.Errorf("the file has no record of %s", f.format.Name)
 	}
 	f.Header = append([]string{}, slices.Sorted(maps.Keys(keys))...) // not nil
 	if err := f.choose(ctx); err != nil {
 		return err
 	}
 	f.seen = len(f.Header)
-	for _, field := range model.ImportFields { // later rows may have other keys
-		name, isAsked := f.options.Columns[field]
-		if !isAsked {
-			name = field
-		}
-		if name != "" && f.likely[field] == 0 && !slices.Contains(f.Header, name) && (!isAsked || f.columns[field] == nil) {
-			f.columns[field] = append(f.columns[field], len(f.Header))
+	for _, field := range model.ImportFields {
+		name, isGiven := f.options.nameOf(field)
+		isFound := f.candidates.isAnswered(field) || isGiven && f.columns[field] != nil
+		if name != "" && !isFound && !slices.Contains(f.Header, name) {
+			f.columns[field] = append(f.columns[field], origin{columns: []int{len(f.Header)}})
 			f.Header = append(f.Header, name)
 		}
 	}
@@ -143,7 +163,7 @@ func (f *File) isBook(row []string) bool {
 	return typed > 1 && names < 2
 }
 
-// sampledRows is the number of rows, from the first, whose cells are evidence for the fields of the columns.
+// sampledRows is the number of first rows with cells that are evidence for the fields of the columns.
 const sampledRows = 1000
 
 // hasFixedFields reports whether the format says which field is which, so that others are never guessed.
@@ -158,7 +178,7 @@ func (f *File) isMARC() bool {
 
 // choose finds the columns of the fields by their names, and if these do not suffice, also by the cells of the first rows.
 func (f *File) choose(ctx context.Context) error {
-	c := chooser{header: f.Header, options: f.options}
+	c := newChooser(f.Header, &f.options)
 	if mustGuess := c.takeNamed(); !f.hasFixedFields() && (mustGuess || c.open() != nil) {
 		if err := f.sample(ctx); err != nil {
 			return err
@@ -169,9 +189,11 @@ func (f *File) choose(ctx context.Context) error {
 		}
 		c.findCandidates()
 	}
-	f.columns, f.joins, f.maybe, f.likely = c.found, c.joins, c.candidates, c.likely
-	for field := range f.likely {
-		f.columns[field] = f.maybe[field][:1]
+	f.columns, f.candidates = c.found, c.candidates
+	for field, of := range f.candidates {
+		if of[0].isAnswer { // to be surveyed
+			f.columns[field] = []origin{{columns: []int{of[0].column}}}
+		}
 	}
 	return nil
 }
@@ -182,24 +204,16 @@ func (f *File) sample(ctx context.Context) error {
 	for i := range f.profiles {
 		f.profiles[i] = &survey.Profile{Name: f.Header[i]}
 	}
-	records, err := f.records(ctx)
-	for range sampledRows {
-		var r source.Record
-		if err == nil {
-			r, err = records.Next()
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if f.parseRejected(&r); r.Problem != "" {
-			continue
-		}
+	rows := 0
+	return f.eachRecord(ctx, func(r *source.Record) error {
 		for i, profile := range f.profiles {
-			profile.Add(f.cell(&r, i).Written(), f.options.LastYear)
+			if r.Problem == "" {
+				profile.Add(f.cell(r, i).Written(), f.options.LastYear)
+			}
 		}
-	}
-	return nil
+		if rows++; rows == sampledRows {
+			return io.EOF
+		}
+		return nil
+	})
 }

@@ -4,8 +4,8 @@
 // An import has these steps:
 //
 //  1. Package source splits the bytes into records.
-//  2. Survey reads the file once. It finds the column of each field (columns.go), the notation of each column
-//     (readings.go, dates.go, numbers.go) and duplicate rows (duplicates.go).
+//  2. Survey reads the file once (survey.go lists its steps). It finds the column of each field (columns.go), the notation of
+//     each column (readings.go) and duplicate rows (duplicates.go).
 //  3. Reader converts records to rows (reader.go).
 //  4. Importer stores the rows (importer.go).
 package importer
@@ -48,17 +48,20 @@ func AsOperator(ctx context.Context) context.Context {
 // Importer stores the rows of a file in a catalogue, as the principal of the context, and counts them.
 type Importer struct {
 	Catalogue Catalogue
-	Preview   ImportBooks                                                     // not nil in a dry run, which stores nothing
+	DryRun    bool                                                            // store nothing
+	Strict    bool                                                            // all rows in one transaction; a bad row, a *Row, is the error
 	Progress  func(Counts)                                                    // called after each batch, unless nil
 	Change    func(*Row, model.BookChange)                                    // called for each changed book of a dry run, unless nil
 	Reject    func(*Row) error                                                // called for each bad row; an error ends the import
 	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits for a permit for a batch; nil: no wait
-	BatchRows int                                                             // in one transaction; 0 means BatchRows
+	BatchRows int                                                             // rows in one transaction; 0 means BatchRows
 	Counts
+
+	importBooks ImportBooks // stores rows, or previews that
 }
 
 // Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file. Namesakes are the
-// books that a dry run would create and whose name is stored with another author.
+// books that a dry run would create while their name is stored with another author.
 type Counts struct {
 	Created   int `json:"created"`
 	Namesakes int `json:"namesakes"`
@@ -90,8 +93,49 @@ func CountRows(n int) string {
 	return strconv.Itoa(n) + " rows"
 }
 
-// Import stores the rows of a file, with one transaction for each batch.
+// Outcome is how much of a file an ended import has stored.
+type Outcome int
+
+const (
+	NothingStored Outcome = iota // after a dry run, or a strict import that failed
+	SomeStored                   // the counted rows
+	AllStored
+	Unconfirmed // all rows or none: the database did not confirm the commit of a strict import
+)
+
+// Outcome returns the outcome of Import, which returned err.
+func (im *Importer) Outcome(err error) Outcome {
+	switch {
+	case im.DryRun:
+		return NothingStored
+	case err == nil:
+		return AllStored
+	case !im.Strict:
+		return SomeStored
+	case model.IsInDoubt(err):
+		return Unconfirmed
+	}
+	return NothingStored
+}
+
+// Import stores the rows of a file, with one transaction for each batch, or for all if it is strict. If the database retries a
+// transaction of all rows, they are read again.
 func (im *Importer) Import(ctx context.Context, file *File) error {
+	im.importBooks = im.Catalogue.ImportBooks
+	if im.DryRun {
+		im.importBooks = im.Catalogue.PreviewImport()
+	}
+	if !im.Strict || im.DryRun {
+		return im.importRows(ctx, file)
+	}
+	im.Reject = func(bad *Row) error { return bad }
+	return im.Catalogue.Atomically(ctx, func(ctx context.Context) error {
+		im.Counts = Counts{}
+		return im.importRows(ctx, file)
+	})
+}
+
+func (im *Importer) importRows(ctx context.Context, file *File) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	rows, err := file.Open(ctx)
@@ -113,27 +157,16 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 			if err := im.store(ctx, file, b.rows); err != nil {
 				return err
 			}
-			if errors.Is(b.err, io.EOF) && im.Rows() != file.Rows {
+			switch isEnd := errors.Is(b.err, io.EOF); {
+			case isEnd && im.Rows() != file.Rows:
 				return fmt.Errorf("the file changed during the import: it had %s, and now has %d", CountRows(file.Rows), im.Rows())
-			}
-			if errors.Is(b.err, io.EOF) {
+			case isEnd:
 				return nil
-			}
-			if b.err != nil {
+			case b.err != nil:
 				return b.err
 			}
 		}
 	}
-}
-
-// ImportStrict stores all rows in one transaction. A bad row is the error, a *Row, and nothing is stored. If the
-// database retries the transaction, the rows are read again.
-func (im *Importer) ImportStrict(ctx context.Context, file *File) error {
-	im.Reject = func(bad *Row) error { return bad }
-	return im.Catalogue.Atomically(ctx, func(ctx context.Context) error {
-		im.Counts = Counts{}
-		return im.Import(ctx, file)
-	})
 }
 
 // batch is a batch of rows, and the error that ended reading, if any.
@@ -183,10 +216,6 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 			readable = append(readable, r)
 		}
 	}
-	importBooks := im.Catalogue.ImportBooks
-	if im.Preview != nil {
-		importBooks = im.Preview
-	}
 	if im.Admit != nil {
 		release, err := im.Admit(ctx, len(forms))
 		if err != nil {
@@ -194,21 +223,26 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 		}
 		defer release()
 	}
-	result, err := importBooks(ctx, forms)
+	result, err := im.importBooks(ctx, forms)
 	if err != nil {
 		return err
 	}
-	if q := file.categoryQuestion(result, im.Preview != nil); q != nil && im.Rows() == 0 {
+	if q := file.categoryQuestion(result, im.DryRun); q != nil && im.Rows() == 0 {
 		return Questions{q}
 	}
-	if im.Change != nil {
-		for _, change := range result.Changes {
+	for _, change := range result.Changes {
+		if im.Change != nil {
 			im.Change(readable[change.Index], change)
 		}
 	}
 	for _, rejected := range result.Rejected {
 		file.reject(readable[rejected.Index], rejected.Problems)
 	}
+	return im.count(rows, result)
+}
+
+// count counts the rows of a batch, and passes on the bad ones.
+func (im *Importer) count(rows []*Row, result *model.ImportResult) error {
 	im.Created += result.Created
 	im.Namesakes += result.Namesakes
 	im.Updated += result.Updated

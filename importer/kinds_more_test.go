@@ -123,7 +123,7 @@ func TestAddresses(t *testing.T) {
 	t.Parallel()
 	f, err := surveyOf(t, []byte("Werk; Nr,Author,Year,Pages,Price,Genre\nA,X Y,2000,10,1.50,G\nB,X Z,2001,20,2.50,G\n"), Options{})
 	questions, _ := errors.AsType[Questions](err)
-	if choices := f.FirstAnswers(questions); len(choices) == 0 || choices[0] != (Choice{"map", "name=#1"}) {
+	if choices := f.FirstAnswers(questions); len(choices) == 0 || choices[0].Option != "map" || choices[0].Value != "name=#1" {
 		t.Errorf("%v", choices)
 	}
 }

@@ -10,52 +10,34 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// missingField is a required or asked field without a column.
-type missingField struct {
-	field, asked string
-	isEmpty      bool // it has a column, which is empty in all rows
-}
-
 // category is the field that may be missing unless a genre is new.
 const category, genre, author, published = "category", "genre", "author", "published_at"
 
 // fillable are the fields with a sensible value for empty cells.
 var fillable = []string{"pages", "price", genre, category}
 
-// missingQuestion returns the question about missing fields. It asks for the category too.
-func (f *File) missingQuestion(missing []missingField) *Question {
-	q := &Question{Option: "map"}
+// missingQuestion returns the question about required or asked fields without a column, or with an empty one. It asks for the
+// category too.
+func (f *File) missingQuestion(missing []string) *Question {
+	q := &Question{Option: "map", Fields: missing}
 	var absent, texts []string
-	for _, m := range missing {
-		q.Fields = append(q.Fields, m.field)
-		name := Printable(cmp.Or(m.asked, m.field))
-		near := ""
-		for n, i := range f.maybe[m.field] {
-			column := f.address(i)
-			if n == 0 && f.likely[m.field] > 0 {
-				near = fmt.Sprintf(" (did you mean %s?)", Printable(column))
-			}
-			q.Candidates = append(q.Candidates, Candidate{m.field, column, f.firstOf(i)})
-			first := strings.Join(f.firstOf(i), "; ")
-			if n < f.likely[m.field] {
-				q.Answers = append(q.Answers, Answer{"", m.field + "=" + column, "reads " + m.field + " from that column",
-					fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(m.field).Label, first)})
-			}
-			example := fmt.Sprintf("%s may be %s: %s", m.field, Printable(column), first)
-			if i < len(f.profiles) && f.profiles[i].Points(m.field) < 0 {
-				example = fmt.Sprintf("the column %s is filled, but not readable as %s: %s", Printable(column), m.field, first)
-			}
-			q.Examples = append(q.Examples, example)
+	for _, field := range missing {
+		isAnswered, near := f.candidates.isAnswered(field), ""
+		if isAnswered {
+			near = fmt.Sprintf(" (did you mean %s?)", Printable(f.address(f.candidates[field][0].column)))
 		}
-		if m.isEmpty {
-			empty := "is empty in all rows"
-			if f.isJSON() {
-				empty = "has no text or number in any row"
-			}
-			texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(m.field)), empty, near))
-		} else {
-			absent = append(absent, name+near)
+		for _, c := range f.candidates[field] {
+			f.propose(q, c)
 		}
+		if isAnswered || !f.HasColumn(field) {
+			absent = append(absent, Printable(cmp.Or(f.options.Columns[field], field))+near)
+			continue
+		}
+		empty := "is empty in all rows"
+		if f.isJSON() {
+			empty = "has no text or number in any row"
+		}
+		texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(field)), empty, near))
 	}
 	if len(absent) > 0 {
 		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
@@ -78,6 +60,23 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	return q
 }
 
+// propose adds a candidate to the question about missing fields.
+func (f *File) propose(q *Question, c rank) {
+	column := f.address(c.column)
+	values := f.firstOf(c.column)
+	first := strings.Join(values, "; ")
+	q.Candidates = append(q.Candidates, Candidate{c.field, column, values})
+	if c.isAnswer {
+		q.Answers = append(q.Answers, Answer{"map", c.field + "=" + column, "reads " + c.field + " from that column",
+			fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(c.field).Label, first)})
+	}
+	if f.profiles[c.column].Points(c.field) < 0 {
+		q.Examples = append(q.Examples, fmt.Sprintf("the column %s is filled, but not readable as %s: %s", Printable(column), c.field, first))
+	} else {
+		q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", c.field, Printable(column), first))
+	}
+}
+
 // held returns the number of rows that lack a value of a field. A category without a column may be lacking in all.
 func (f *File) held(field string) int {
 	if f.columns[field] == nil {
@@ -89,9 +88,8 @@ func (f *File) held(field string) int {
 // address returns the name by which options name a column: #3 for one without a name of its own, and for one that a shell or
 // a list of options would change.
 func (f *File) address(i int) string {
-	name := f.columnName(i)
-	isUnsafe := name == "" || strings.Contains(name, ";") || Printable(name) != name
-	if n := slices.Index(f.Header, name); i < joined && (isUnsafe || n != i) {
+	name := f.Header[i]
+	if name == "" || strings.Contains(name, ";") || Printable(name) != name || slices.Index(f.Header, name) != i {
 		return "#" + strconv.Itoa(i+1)
 	}
 	return name
@@ -99,12 +97,9 @@ func (f *File) address(i int) string {
 
 // firstOf returns the first values of a column.
 func (f *File) firstOf(i int) []string {
-	if i >= len(f.profiles) {
-		return nil
-	}
-	first := slices.Clone(f.profiles[i].First)
-	for n := range first {
-		first[n] = escape(first[n], maxExample)
+	first := []string{}
+	for _, text := range f.profiles[i].First {
+		first = append(first, escape(text, maxExample))
 	}
 	return first
 }
@@ -119,8 +114,7 @@ func (f *File) HasColumn(field string) bool { return f.columns[field] != nil }
 // new genres need one.
 func (f *File) Unfilled() (fields []string) {
 	for _, field := range fillable {
-		_, hasDefault := f.options.Defaults[field]
-		if f.holes[field] > 0 || field == category && !hasDefault && f.columns[field] == nil {
+		if f.holes[field] > 0 || field == category && !f.options.hasDefault(field) && f.columns[field] == nil {
 			fields = append(fields, field)
 		}
 	}

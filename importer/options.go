@@ -31,6 +31,48 @@ var OptionNames = []string{"format", "encoding", "sheet", "delimiter", "header_r
 
 const maxHeaderRow = 1000
 
+// Options override what Survey detects.
+type Options struct {
+	Format     string            // source.FormatCSV, FormatJSON or FormatXLSX; "" means detect
+	Delimiter  byte              // delimiter of CSV; 0 means detect
+	NoHeader   bool              // the first row is a book; the names of the columns are #1, #2, …
+	Encoding   string            // a value of source.Encodings; "" means detect
+	Sheet      string            // sheet of a spreadsheet; "" means all with the best header
+	HeaderRow  int               // line of a text or row of a sheet with the header; 0 means detect
+	Columns    map[string]string // by field: name of its column; "" means none
+	Defaults   map[string]string // by field: value of an empty or missing cell
+	Dates      string            // a value of DateOrders; "" means auto
+	Decimal    string            // a value of Decimals; "" means auto
+	Duplicates string            // a value of DuplicateRules; "" means ask
+	LastYear   int               // latest year of two digits
+	MaxRows    int               // maximum rows of the file; 0 means no limit
+}
+
+// hasKey reports whether a map has a key.
+func hasKey[K comparable, V any](m map[K]V, key K) bool {
+	_, has := m[key]
+	return has
+}
+
+// isGiven reports whether the options name the column of a field, or that it has none.
+func (o *Options) isGiven(field string) bool { return hasKey(o.Columns, field) }
+
+// hasDefault reports whether a field has a default.
+func (o *Options) hasDefault(field string) bool { return hasKey(o.Defaults, field) }
+
+// needs reports whether a field needs a column.
+func (o *Options) needs(field string) bool {
+	return !o.hasDefault(field) && !model.ImportField(field).Nullable
+}
+
+// nameOf returns the given name of a field's column, or else the field's own name.
+func (o *Options) nameOf(field string) (name string, isGiven bool) {
+	if name, isGiven = o.Columns[field]; !isGiven {
+		name = field
+	}
+	return name, isGiven
+}
+
 // ParseOptions reads Options from values by option name and ignores other names. For each invalid option it
 // returns the rule that the option breaks, like "must be given once".
 func ParseOptions(values map[string][]string) (o Options, invalid map[string]string) {
@@ -51,6 +93,7 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 		}
 		return given[0]
 	}
+	oneOrAuto := func(name string, allowed ...string) string { return strings.TrimPrefix(one(name, allowed...), "auto") }
 	pairs := func(name, noun string) map[string]string {
 		named := map[string]string{}
 		for _, pair := range values[name] {
@@ -66,19 +109,15 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 		Columns:    pairs("map", "COLUMN"),
 		Defaults:   pairs("default", "VALUE"),
 		Dates:      one("dates", DateOrders...),
-		Encoding:   strings.TrimPrefix(one("encoding", append([]string{"auto"}, source.Encodings...)...), "auto"),
+		Format:     oneOrAuto("format", Formats...),
+		Encoding:   oneOrAuto("encoding", append([]string{"auto"}, source.Encodings...)...),
 		Sheet:      one("sheet"),
-		Decimal:    strings.TrimPrefix(one("decimal", Decimals...), "auto"),
+		Decimal:    oneOrAuto("decimal", Decimals...),
 		Duplicates: one("duplicates", DuplicateRules...),
 		LastYear:   time.Now().Year() + 1,
 	}
-	switch format := one("format", Formats...); format {
-	case "csv":
-		o.Format = source.FormatCSV
-	case "json", "jsonl": // a reader tells arrays from lines
-		o.Format = source.FormatJSON
-	case "xlsx":
-		o.Format = source.FormatXLSX
+	if o.Format == "jsonl" {
+		o.Format = source.FormatJSON // a reader tells arrays from lines
 	}
 	var ok bool
 	if o.Delimiter, ok = source.ParseDelimiter(one("delimiter")); !ok {

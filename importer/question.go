@@ -14,28 +14,29 @@ type Questions []*Question
 
 // Question is what one option decides.
 type Question struct {
-	Rows     int      // for dates and duplicates: that it holds back
-	Option   string   // that decides: encoding, map, dates, decimal, no_header or duplicates
-	Text     string   // a sentence without its end
-	Examples []string // lines about rows of the file
-	Fields   []string // for map: the fields without a column or with empty cells, and the category, which new genres need
-	Answers  []Answer // the values to choose from; for map those that nearly match
+	Rows     int      `json:"-"`         // for dates and duplicates: rows that it holds back
+	Option   string   `json:"parameter"` // encoding, map, dates, decimal, no_header or duplicates
+	Text     string   `json:"text"`      // a sentence without its end
+	Examples []string `json:"examples"`  // lines about rows of the file
+	Fields   []string `json:"fields"`    // for map: fields without a column or with empty cells, and the category, which new genres need
+	Answers  []Answer `json:"answers"`   // the values to choose from; for map those that nearly match
 
-	Candidates []Candidate // for map: columns that may be the fields, best first
+	Candidates []Candidate `json:"candidates"` // for map: columns that may be the fields, best first
 }
 
 // Candidate is a column that may be a field.
 type Candidate struct {
-	Field, Column string
-	First         []string // its first values
+	Field  string   `json:"field"`
+	Column string   `json:"column"`
+	First  []string `json:"first"` // values
 }
 
-// Answer is a value of an option.
+// Answer is a value of an option, mostly of the question's.
 type Answer struct {
-	Option  string // "" means that of the question
-	Value   string
-	Meaning string // its effect, as the end of a sentence
-	Label   string // its effect, as the label of a button
+	Option  string `json:"parameter"`
+	Value   string `json:"value"`
+	Meaning string `json:"meaning"` // its effect, as the end of a sentence
+	Label   string `json:"label"`   // its effect, as the label of a button
 }
 
 // String returns the text with the examples.
@@ -56,37 +57,38 @@ func (q Questions) Error() string {
 }
 
 // dateQuestion returns the question about the order of day and month in a column.
-func dateQuestion(column string, s *value.DateSurvey, lastYear int, place func(int) string) *Question {
+func (f *File) dateQuestion(column string, s *value.DateSurvey) *Question {
+	q := &Question{Option: "dates", Rows: s.Either.Cells, Text: "the column " + Printable(column)}
 	if s.MDY.Cells > 0 {
-		return &Question{Option: "dates", Rows: s.MDY.Cells + s.DMY.Cells,
-			Text: fmt.Sprintf("the column %s mixes two orders: %s (%s) must be month, day, year, as in %s, and %s (%s) must be day, month, year, as in %s",
-				Printable(column), Printable(s.MDY.Text), place(s.MDY.Row), CountRows(s.MDY.Cells), Printable(s.DMY.Text), place(s.DMY.Row), CountRows(s.DMY.Cells)),
-			Answers: []Answer{
-				{"", value.DatesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.DMY.Text)},
-				{"", value.DatesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.MDY.Text)},
-			},
+		mdy, dmy := Printable(s.MDY.Text), Printable(s.DMY.Text)
+		q.Rows = s.MDY.Cells + s.DMY.Cells
+		q.Text += fmt.Sprintf(" mixes two orders: %s (%s) must be month, day, year, as in %s, and %s (%s) must be day, month, year, as in %s",
+			mdy, f.place(s.MDY.Row), CountRows(s.MDY.Cells), dmy, f.place(s.DMY.Row), CountRows(s.DMY.Cells))
+		q.Answers = []Answer{
+			{"dates", value.DatesMDY, "rejects the second", "Month first; reject dates like " + dmy},
+			{"dates", value.DatesDMY, "rejects the first", "Day first; reject dates like " + mdy},
 		}
+		return q
 	}
-	mdy, _, _ := value.ParseDate(s.Either.Text, value.DatesMDY, lastYear)
-	dmy, _, _ := value.ParseDate(s.Either.Text, value.DatesDMY, lastYear)
-	return &Question{Option: "dates", Rows: s.Either.Cells,
-		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Either.Text), place(s.Either.Row)),
-		Answers: []Answer{
-			{"", value.DatesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
-			{"", value.DatesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
-		},
+	mdy, _, _ := value.ParseDate(s.Either.Text, value.DatesMDY, f.options.LastYear)
+	dmy, _, _ := value.ParseDate(s.Either.Text, value.DatesDMY, f.options.LastYear)
+	q.Text += fmt.Sprintf(" can be read in two ways, as %s (%s)", Printable(s.Either.Text), f.place(s.Either.Row))
+	q.Answers = []Answer{
+		{"dates", value.DatesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
+		{"dates", value.DatesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
 	}
+	return q
 }
 
 // decimalQuestion returns the question about the decimal separator of a column.
-func decimalQuestion(column string, s *value.AmountSurvey, place func(int) string) *Question {
+func (f *File) decimalQuestion(column string, s *value.AmountSurvey) *Question {
 	thousands, _ := value.ParseAmount(s.Ambiguous, true, value.AnyCurrency)
 	decimals, _ := value.ParseAmount(s.Ambiguous, false, value.AnyCurrency)
 	return &Question{Option: "decimal",
-		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Ambiguous), place(s.Row)),
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Ambiguous), f.place(s.Row)),
 		Answers: []Answer{
-			{"", decimalComma, "makes that " + thousands, "Thousands: " + thousands},
-			{"", decimalPoint, "makes that " + decimals, "Decimals: " + decimals},
+			{"decimal", decimalComma, "makes that " + thousands, "Thousands: " + thousands},
+			{"decimal", decimalPoint, "makes that " + decimals, "Decimals: " + decimals},
 		},
 	}
 }
@@ -98,7 +100,7 @@ func (f *File) encodingQuestion() *Question {
 	for _, guess := range f.Unsure {
 		if text := escape(guess.Text, maxExample); !seen[text] && len(q.Answers) < maxEncodings {
 			seen[text] = true
-			q.Answers = append(q.Answers, Answer{"", guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
+			q.Answers = append(q.Answers, Answer{"encoding", guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
 		}
 	}
 	return q
@@ -110,52 +112,49 @@ const maxEncodings = 4
 // categoryQuestion returns the question about the category of new genres, if nothing was stored because it is missing, or if a
 // dry run shows that at least half of the rows lack it. Options that leave the category out answer it.
 func (f *File) categoryQuestion(result *model.ImportResult, isDryRun bool) *Question {
-	stored := result.Created + result.Updated + result.Unchanged
-	if !f.lacksCategory() || stored > 0 && !isDryRun {
-		return nil
-	}
-	lack := 0
+	stored, lack := result.Created+result.Updated+result.Unchanged, 0
 	for _, row := range result.Rejected {
 		if len(row.Problems) == 1 && row.Problems[0].Field == category {
 			lack++
 		}
 	}
+	q := &Question{Option: "map", Fields: f.Unfilled(), Text: "the genres are new, and the file has no column for their category"}
 	switch {
-	case lack == 0 || stored > lack:
+	case !f.lacksCategory(), lack == 0, stored > 0 && !isDryRun, stored > lack:
 		return nil
 	case stored > 0:
-		return &Question{Option: "map", Fields: f.Unfilled(), Text: fmt.Sprintf("%s have a new genre, and the file has no column for its category", CountRows(lack))}
+		q.Text = CountRows(lack) + " have a new genre, and the file has no column for its category"
 	}
-	return &Question{Option: "map", Fields: f.Unfilled(), Text: "the genres are new, and the file has no column for their category"}
+	return q
 }
 
 // lacksCategory reports whether new genres have no category: no column, and no option about one.
 func (f *File) lacksCategory() bool {
-	_, hasDefault := f.options.Defaults[category]
-	_, isAnswered := f.options.Columns[category]
-	return !hasDefault && !isAnswered && f.columns[category] == nil
+	return !f.options.hasDefault(category) && !f.options.isGiven(category) && f.columns[category] == nil
 }
 
-// Choice is an option with a value.
-type Choice struct{ Option, Value string }
+// standIn returns a default for a field.
+func standIn(field string) Answer {
+	return Answer{Option: "default", Value: field + "=" + model.ImportField(field).StandIn()}
+}
 
 // FirstAnswers returns options that answer questions: the first answer to each, and defaults for empty cells. It returns nil
 // if no column can be the name, which has no default.
-func (f *File) FirstAnswers(questions Questions) (choices []Choice) {
+func (f *File) FirstAnswers(questions Questions) (answers []Answer) {
 	for _, q := range questions {
 		if slices.Contains(q.Fields, "name") && q.answer("name") < 0 {
 			return nil
 		}
 		if q.Option == "map" {
-			choices = append(choices, f.columnChoices(q)...)
+			answers = append(answers, f.columnAnswers(q)...)
 		} else {
-			choices = append(choices, Choice{q.Option, q.Answers[0].Value})
+			answers = append(answers, q.Answers[0])
 		}
 	}
 	for _, field := range f.Unfilled() {
-		choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
+		answers = append(answers, standIn(field))
 	}
-	return choices
+	return answers
 }
 
 // answer returns the index of the first answer about a field, or -1.
@@ -166,25 +165,26 @@ func (q *Question) answer(field string) int {
 // hasNoText reports whether the column of a field in JSON has neither texts nor numbers in the first rows.
 func (f *File) hasNoText(field string) bool {
 	of := f.columns[field]
-	return f.isJSON() && len(of) == 1 && of[0] < len(f.profiles) && f.profiles[of[0]].Filled == 0
+	if !f.isJSON() || len(of) != 1 {
+		return false
+	}
+	i := of[0].columns[0]
+	return i < len(f.profiles) && f.profiles[i].Filled == 0
 }
 
-// columnChoices returns the options for fields without a column: the first column that may be it, or a default.
-func (f *File) columnChoices(q *Question) (choices []Choice) {
+// columnAnswers returns the options for fields without a column: the first column that may be it, or a default.
+func (f *File) columnAnswers(q *Question) (answers []Answer) {
 	for _, field := range q.Fields {
-		near := q.answer(field)
-		_, isGiven := f.options.Columns[field]
-		switch {
-		case near >= 0:
-			choices = append(choices, Choice{"map", q.Answers[near].Value})
-		default:
-			if isGiven && !f.HasColumn(field) || f.hasNoText(field) {
-				choices = append(choices, Choice{"map", field + "="}) // no default replaces a list
-			}
-			if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // those follow
-				choices = append(choices, Choice{"default", field + "=" + model.ImportField(field).StandIn()})
-			}
+		if near := q.answer(field); near >= 0 {
+			answers = append(answers, q.Answers[near])
+			continue
+		}
+		if f.options.isGiven(field) && !f.HasColumn(field) || f.hasNoText(field) {
+			answers = append(answers, Answer{Option: "map", Value: field + "="}) // no default replaces a list
+		}
+		if !model.ImportField(field).Nullable && !slices.Contains(f.Unfilled(), field) { // the unfilled fields follow
+			answers = append(answers, standIn(field))
 		}
 	}
-	return choices
+	return answers
 }

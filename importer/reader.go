@@ -45,7 +45,7 @@ func (r *Row) Error() string {
 	return b.String()
 }
 
-// Place returns where the row is, as the file's own program numbers it: "line 7" of a text, "row 7" of a sheet.
+// Place returns the place of the row, as the file's own program numbers it: "line 7" in a text, "row 7" in a sheet.
 func (r *Row) Place() string { return r.file.place(cmp.Or(r.Line, r.Number)) }
 
 // Name returns the number of the row and its place.
@@ -63,9 +63,6 @@ func (f *File) place(n int) string {
 		return "record " + strconv.Itoa(n)
 	case !f.IsSpreadsheet():
 		return "line " + strconv.Itoa(n)
-	}
-	if f.format.NoHeader {
-		n--
 	}
 	sheet, row := f.SheetRow(n)
 	if sheet == "" {
@@ -107,20 +104,12 @@ func (r *Reader) Next() (*Row, error) {
 	row.form = make(model.Form, len(model.ImportFields))
 	var standIns []string
 	for _, field := range model.ImportFields {
-		v, column := r.file.value(&row.record, field)
-		plain, layout := v.Written(), ""
-		if column >= 0 || !r.file.isText(field) {
-			plain, layout = r.file.readings[field].read(plain)
-		}
-		isNumber := model.ImportField(field).Kind == model.KindText && r.file.isJSON() && v.Written() != "" // the title 1984
-		if layout != "" || isNumber {
-			v = model.Text(plain)
-		}
-		if layout != "" && plain == "" {
-			v = model.Value{} // not readable: a stored book keeps its value
-		}
-		if _, hasDefault := r.file.options.Defaults[field]; hasDefault && column < 0 {
+		v, from := r.file.value(&row.record, field)
+		if from == nil && r.file.options.hasDefault(field) {
 			standIns = append(standIns, field)
+		}
+		if from != nil || !r.file.isText(field) {
+			v = r.file.convert(field, v)
 		}
 		row.form[field] = v
 	}
@@ -135,16 +124,28 @@ func (r *Reader) Next() (*Row, error) {
 	return row, nil
 }
 
-// addFutureYear makes a row bad whose book is published after next year, because that year is misspelt. Exports stay as they are.
+// convert returns a value in the catalogue's notation. A number of JSON in a text, as the title 1984, becomes a text.
+func (f *File) convert(field string, v model.Value) model.Value {
+	plain, layout := f.readings[field].read(v.Written())
+	switch isText := model.ImportField(field).Kind == model.KindText; {
+	case layout != "" && plain == "":
+		return model.Value{} // not readable: a stored book keeps its value
+	case layout != "", isText && f.isJSON() && v.Written() != "":
+		return model.Text(plain)
+	}
+	return v
+}
+
+// addFutureYear makes a row bad if its book is published after next year, because that year is misspelt. Exports stay as they
+// are.
 func (r *Row) addFutureYear() {
 	reading := r.file.readings[published]
 	day, ok := model.ParseDate(r.Value(published))
-	if !ok || reading.isOwn || reading.lastYear == 0 || int(day.Year) <= reading.lastYear {
+	if !ok || reading.notation == own || reading.lastYear == 0 || int(day.Year) <= reading.lastYear {
 		return
 	}
-	v, column := r.file.value(&r.record, published)
-	if column >= 0 {
-		r.Problems = append(r.Problems, Problem{Column: r.file.columnName(column), Value: v.Written(),
+	if v, from := r.file.value(&r.record, published); from != nil {
+		r.Problems = append(r.Problems, Problem{Column: r.file.columnName(*from), Value: v.Written(),
 			Message: fmt.Sprintf("The year %d is after next year.", day.Year), Mend: "Write the right year."})
 	}
 }
@@ -172,39 +173,50 @@ func (f *File) drop(row *Row, d duplicate) {
 
 // reject adds the problems of fields to a row, with their columns and cells.
 func (f *File) reject(row *Row, problems model.FieldErrors) {
-	isGap := func(p model.FieldError) bool {
+	isFault := func(p model.FieldError) bool {
 		v, _ := f.value(&row.record, p.Field)
-		return (v.Missing() || p.Field == "pages" && v.Written() == "0") && slices.Contains(fillable, p.Field)
+		isGap := v.Missing() || p.Field == "pages" && v.Written() == "0"
+		return !isGap || !slices.Contains(fillable, p.Field)
 	}
-	if !slices.ContainsFunc(problems, func(p model.FieldError) bool { return !isGap(p) }) {
+	if !slices.ContainsFunc(problems, isFault) {
 		f.unfilled++
 		for _, p := range problems {
 			f.gaps[p.Field] = true
 		}
 	}
 	for _, p := range problems {
-		v, i := f.value(&row.record, p.Field)
-		column := cmp.Or(f.columnOf(p.Field), p.Field)
-		advice := mend(p.Field, v.Missing())
-		if i >= 0 {
-			column = f.columnName(i)
+		v, from := f.value(&row.record, p.Field)
+		column, advice := cmp.Or(f.columnOf(p.Field), p.Field), mend(p.Field, v.Missing())
+		if from != nil {
+			column = f.columnName(*from)
 		} else if of := f.columns[p.Field]; len(of) > 0 {
-			v = f.cell(&row.record, of[0]) // such as N/A
+			v = f.read(&row.record, &of[0]) // such as N/A
 		}
-		if _, isDay := value.ExcelDay(strings.TrimSpace(v.Written()), f.options.LastYear); isDay && model.ImportField(p.Field).Kind == model.KindDate {
-			advice = "If the number is a day of Excel, format the column as a date there."
+		problem := Problem{Column: column, Value: v.Written(), Message: p.Message, Mend: advice}
+		f.explain(p.Field, &problem)
+		row.Problems = append(row.Problems, problem)
+	}
+}
+
+// explain replaces the message or the advice of a problem where the value shows its cause.
+func (f *File) explain(field string, p *Problem) {
+	text := strings.TrimSpace(p.Value)
+	switch field {
+	case published:
+		if _, isDay := value.ExcelDay(text, f.options.LastYear); isDay {
+			p.Mend = "If the number is a day of Excel, format the column as a date there."
 		}
-		message := p.Message
-		if value.IsCalibreNoDate(strings.TrimSpace(v.Written())) && p.Field == published {
-			message = "Calibre writes this date for a book without one."
+		if value.IsCalibreNoDate(text) {
+			p.Message = "Calibre writes this date for a book without one."
 		}
-		if number, unit := value.SplitUnit(strings.TrimSpace(v.Written())); number != "" && p.Field == "pages" && f.readings["pages"].unit != unit {
-			message = fmt.Sprintf("%q is not known as a unit of pages, and not the unit of this column.", unit)
+	case "pages":
+		if number, unit := value.SplitUnit(text); number != "" && f.readings[field].unit != unit {
+			p.Message = fmt.Sprintf("%q is not known as a unit of pages, and not the unit of this column.", unit)
 		}
-		if unknown := value.UnknownCurrency(v.Written()); unknown != "" && p.Field == "price" && f.readings["price"].unit != unknown {
-			message = fmt.Sprintf("%q is not known as a currency, and not the currency of this column.", unknown)
+	case "price":
+		if unknown := value.UnknownCurrency(p.Value); unknown != "" && f.readings[field].unit != unknown {
+			p.Message = fmt.Sprintf("%q is not known as a currency, and not the currency of this column.", unknown)
 		}
-		row.Problems = append(row.Problems, Problem{Column: column, Value: v.Written(), Message: message, Mend: advice})
 	}
 }
 
@@ -241,11 +253,12 @@ func (f *File) rejectedCells(row *Row) []string {
 		return cells
 	}
 	cells = slices.Clone(cells)
-	for field, of := range f.columns {
-		for _, i := range of {
-			if i >= joined {
+	for field, origins := range f.columns {
+		for _, o := range origins {
+			if len(o.columns) > 1 {
 				continue
 			}
+			i := o.columns[0]
 			if plain, layout := f.readings[field].read(cells[i]); layout != "" && plain != "" {
 				cells[i] = plain
 			}

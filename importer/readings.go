@@ -13,30 +13,25 @@ import (
 
 // reading is how the cells of one field are read in the whole file.
 type reading struct {
-	kind     model.Kind
-	syntax   *model.Syntax
-	order    string // a value of DateOrders
-	comma    bool   // is the decimal separator of amounts
-	excel    bool   // numbers are days of Excel
-	lastYear int    // latest year of two digits
-	decimal  string // a value of Decimals
-	isOwn    bool   // the text is of our own export, which stays as it is
-	isCard   bool   // the text may be of a library's catalogue, with its signs at the end
-	isMARC   bool   // the text is of a MARC field
-	isDotted bool   // the texts of catalogue cards end in a dot
-	isTags   bool   // the text may be several genres
-	cards    value.CardSurvey
-	tags     value.TagSurvey
-	isPlace  bool     // the text is a publisher with its place and year
-	isNames  bool     // the text is names of persons, and not of our own export
-	names    []string // the first cells with names
-	inverted bool     // the family names are first
+	*model.FieldInfo
+	notation notation
+	lastYear int // latest year of two digits
+
+	// The cells of the column decide these.
+	order    string   // a value of DateOrders
+	hasDates bool     // a cell is a date in some order
+	excel    bool     // numbers are days of Excel
+	comma    bool     // the comma is the decimal separator
+	unit     string   // the unknown unit of the numbers of pages, or the unknown currency
+	isDotted bool     // texts of catalogue cards end in a dot
+	inverted bool     // family names are first
+	persons  []string // the first cells with names of persons
 	dates    value.DateSurvey
-	hasDates bool // a cell is a date in some order
 	amounts  value.AmountSurvey
 	units    value.UnitSurvey
-	unit     string           // the unknown unit of the column's numbers of pages, or its unknown currency
-	forms    map[string]*Form // by layout: cells that are not in the catalogue's notation
+	cards    value.CardSurvey
+	tags     value.TagSurvey
+	forms    map[string]*Form // cells by layout that are not in the catalogue's notation
 }
 
 // Limits of the cells that decide whether the family names are first.
@@ -47,42 +42,41 @@ const (
 
 // Form is a notation of cells that differs from the catalogue's.
 type Form struct {
-	Layout string // its name
-	Text   string // the first cell
-	Value  string // the first cell in the catalogue's notation
-	Cells  int
-	Places []string // of the first cells, if these are not readable
-	rows   []int    // what File.place takes
-	place  int      // position of the first cell among those of all forms
+	Layout string   `json:"layout"` // its name
+	Text   string   `json:"text"`   // the first cell
+	Value  string   `json:"value"`  // the first cell in the catalogue's notation
+	Cells  int      `json:"rows"`
+	Places []string `json:"places"` // places of the first cells, if these are not readable
+	rows   []int    // arguments of File.place
+	place  int      // position of the first cell among the first cells of all forms
 }
 
-// survey adds a cell to the statistics for decide. row is what File.place takes.
+// survey adds a cell to the statistics for decide. row is an argument of File.place.
 func (r *reading) survey(row int, text string) {
-	switch r.kind {
+	orders := []string{r.order}
+	switch trimmed := strings.TrimSpace(text); r.Kind {
 	case model.KindDate:
-		r.dates.Add(row, strings.TrimSpace(text), r.lastYear)
+		r.dates.Add(row, trimmed, r.lastYear)
+		orders = append(orders, value.DatesMDY, value.DatesDMY)
 	case model.KindCents:
-		r.amounts.Add(row, strings.TrimSpace(text))
+		r.amounts.Add(row, trimmed)
 	case model.KindInt:
-		r.units.Add(row, strings.TrimSpace(text))
+		r.units.Add(row, trimmed)
 	}
-	if r.isCard {
+	if r.notation.isCard() {
 		r.cards.Add(text)
 	}
-	if r.isTags {
+	if r.notation.isTags() {
 		r.tags.Add(text)
 		return // decide notes its cells
 	}
-	if r.isNames && len(r.names) < maxNames && len(text) < maxName {
-		r.names = append(r.names, text)
+	if r.notation.isPersons() && len(r.persons) < maxNames && len(text) < maxName {
+		r.persons = append(r.persons, text)
 	}
-	orders := []string{r.order}
-	if r.kind == model.KindDate {
-		orders = append(orders, value.DatesMDY, value.DatesDMY)
-	}
+	as := *r
+	as.excel, as.inverted, as.isDotted = true, r.notation.isPersons(), true
 	for _, order := range orders {
-		as := *r
-		as.order, as.comma, as.excel, as.inverted, as.isDotted, as.unit = order, false, true, r.isNames, true, ""
+		as.order = order
 		plain, layout := as.read(text)
 		if _, ok := model.ParseDate(plain); ok {
 			r.hasDates = true
@@ -94,38 +88,37 @@ func (r *reading) survey(row int, text string) {
 	}
 }
 
-// decide chooses the date order and the decimal separator of a column. It is called after the survey. With a
-// question it also chooses the first answer.
-func (r *reading) decide(column string, place func(int) string) (q *Question) {
-	if r.kind == model.KindDate && r.order == value.DatesAuto {
-		if order, isClear := r.dates.Order(); isClear {
-			r.order = order
-		} else {
-			r.order, q = order, dateQuestion(column, &r.dates, r.lastYear, place)
+// decide chooses the date order, the decimal separator and the unit of a field's column, after the survey. With a question it
+// also chooses the first answer.
+func (f *File) decide(field string) (q *Question) {
+	r, column := f.readings[field], f.columnOf(field)
+	if r.Kind == model.KindDate && r.order == value.DatesAuto {
+		order, isClear := r.dates.Order()
+		if r.order = order; !isClear {
+			q = f.dateQuestion(column, &r.dates)
 		}
 	}
-	if r.kind == model.KindCents {
+	if r.Kind == model.KindCents {
 		comma, isClear := r.amounts.Comma()
-		if r.comma = comma; r.decimal != "" {
-			r.comma = r.decimal == decimalComma
+		if r.comma = comma; f.options.Decimal != "" {
+			r.comma = f.options.Decimal == decimalComma
 		} else if !isClear {
-			q = decimalQuestion(column, &r.amounts, place)
+			q = f.decimalQuestion(column, &r.amounts)
 		}
 	}
 	r.excel = r.dates.HasExcelDays()
 	r.isDotted = r.cards.IsDotted()
-	r.inverted = r.isNames && authors.IsInverted(slices.Values(r.names))
-	surveyed := r.forms
+	r.inverted = r.notation.isPersons() && authors.IsInverted(slices.Values(r.persons))
+	surveyed := slices.SortedFunc(maps.Values(r.forms), func(a, b *Form) int { return cmp.Compare(a.place, b.place) })
 	r.forms = nil
-	byPlace := func(a, b *Form) int { return cmp.Compare(a.place, b.place) }
-	for _, f := range slices.SortedFunc(maps.Values(surveyed), byPlace) {
-		if _, layout := r.read(f.Text); layout != "" {
-			r.note(f.Text, layout, f.Cells, f.rows...)
+	for _, form := range surveyed {
+		if _, layout := r.read(form.Text); layout != "" {
+			r.note(form.Text, layout, form.Cells, form.rows...)
 		}
 	}
-	for text, cells := range r.tags.All() {
+	for _, text := range r.tags.Texts {
 		if _, layout := r.read(text); layout != "" {
-			r.note(text, layout, cells)
+			r.note(text, layout, r.tags.Cells[text])
 		}
 	}
 	if unit, seen := r.units.Shared(); unit != "" {
@@ -142,71 +135,80 @@ func (r *reading) decide(column string, place func(int) string) (q *Question) {
 // read converts a cell to the catalogue's notation, and returns the layout of a converted cell. It returns an
 // unreadable cell unchanged.
 func (r *reading) read(original string) (plain, layout string) {
-	text := strings.TrimSpace(original)
-	if r.syntax != nil {
+	text, ok := strings.TrimSpace(original), false
+	switch {
+	case r.Syntax != nil:
 		return r.canonical(text)
+	case r.Kind == model.KindText:
+		return r.text(original)
+	case r.Kind == model.KindDate:
+		return r.date(text)
+	case r.Kind == model.KindInt:
+		plain, ok = value.ParsePages(text, r.unit)
+		layout = "number"
+	case r.Kind == model.KindCents:
+		plain, ok = value.ParseAmount(text, r.comma, r.unit)
+		if layout = "amount"; r.comma {
+			layout = "amount with a decimal comma"
+		}
 	}
-	switch r.kind {
-	case model.KindDate:
-		day, layout, ok := r.dates.Parse(text, r.order, r.lastYear)
-		if _, isISO := model.ParseDate(text); r.order == value.DatesISO || isISO && layout != value.Buddhist {
-			return text, ""
-		}
-		if day, ok := value.ExcelDay(text, r.lastYear); ok && r.excel {
-			return day.String(), "day of Excel"
-		}
-		if ok {
-			return day.String(), layout
-		}
-	case model.KindCents:
-		if plain, ok := value.ParseAmount(text, r.comma, r.unit); ok && plain != text {
-			if r.comma {
-				return plain, "amount with a decimal comma"
-			}
-			return plain, "amount"
-		}
-	case model.KindInt:
-		if plain, ok := value.ParsePages(text, r.unit); ok && plain != text {
-			return plain, "number"
-		}
-	case model.KindText:
-		if r.isOwn {
-			return original, ""
-		}
-		plain := value.WithoutFormula(original)
-		if plain != original {
-			layout = "formula"
-		}
-		if list, ok := value.ParseList(text); ok {
-			plain, layout = list, "list"
-		}
-		if r.isTags {
-			if first := r.tags.First(plain, r.isMARC); first != plain {
-				plain, layout = first, "first of several"
-			}
-		}
-		switch {
-		case layout == "list":
-		case r.isMARC && r.isNames:
-			plain, layout = authors.ReadMARC(original), "catalogue card"
-		case r.isPlace:
-			plain, layout = value.PublisherOf(original), "place, publisher and year"
-		case r.isCard:
-			if card := value.TrimCard(plain, r.isDotted, r.isMARC); card != plain {
-				plain, layout = card, cmp.Or(layout, "catalogue card")
-			}
-		}
-		if r.inverted {
-			if given := authors.ReadColumn(plain); given != plain {
-				plain, layout = given, "family name first"
-			}
-		}
-		if plain == original {
-			layout = ""
-		}
-		return plain, layout
+	if !ok || plain == text {
+		return text, ""
 	}
-	return text, ""
+	return plain, layout
+}
+
+func (r *reading) date(text string) (plain, layout string) {
+	day, layout, ok := r.dates.Parse(text, r.order, r.lastYear)
+	if _, isISO := model.ParseDate(text); r.order == value.DatesISO || isISO && layout != value.Buddhist {
+		return text, ""
+	}
+	if day, isDay := value.ExcelDay(text, r.lastYear); isDay && r.excel {
+		return day.String(), "day of Excel"
+	}
+	if !ok {
+		return text, ""
+	}
+	return day.String(), layout
+}
+
+// text reads a text as its notation says.
+func (r *reading) text(original string) (plain, layout string) {
+	if r.notation == own {
+		return original, ""
+	}
+	plain = original
+	become := func(text, by string) {
+		if text != plain {
+			plain, layout = text, by
+		}
+	}
+	become(value.WithoutFormula(original), "formula")
+	list, isList := value.ParseList(strings.TrimSpace(original))
+	if isList {
+		become(list, "list")
+	}
+	if r.notation.isTags() {
+		before := plain
+		become(r.tags.First(plain, r.notation.isHeading()), "first of several")
+		isList = isList && plain == before
+	}
+	switch {
+	case isList:
+	case r.notation == marcPersons:
+		become(authors.ReadMARC(original), "catalogue card")
+	case r.notation == imprint:
+		become(value.PublisherOf(original), "place, publisher and year")
+	case r.notation.isCard():
+		become(value.TrimCard(plain, r.isDotted, r.notation.isHeading()), cmp.Or(layout, "catalogue card"))
+	}
+	if r.inverted {
+		become(authors.ReadColumn(plain), "family name first")
+	}
+	if plain == original {
+		layout = ""
+	}
+	return plain, layout
 }
 
 // canonical converts a cell to the form in which it is stored. It returns "" for one that cannot be stored.
@@ -214,23 +216,23 @@ func (r *reading) canonical(text string) (plain, layout string) {
 	if text == "" {
 		return "", ""
 	}
-	plain, ok := r.syntax.Parse(text)
+	plain, ok := r.Syntax.Parse(text)
 	switch {
 	case ok:
-	case r.syntax.Noun == "ISBN":
+	case r.Syntax.Noun == "ISBN":
 		plain, ok = value.ParseISBN(text)
 	default:
-		plain, ok = r.syntax.Parse(value.Bare(text))
+		plain, ok = r.Syntax.Parse(value.Bare(text))
 	}
 	switch {
 	case ok && plain == text:
 		return text, ""
 	case ok:
-		return plain, r.syntax.Noun
+		return plain, r.Syntax.Noun
 	case value.IsRounded(text):
 		return "", "a rounded number: format the column as text"
 	}
-	return "", "no valid " + r.syntax.Noun
+	return "", "no valid " + r.Syntax.Noun
 }
 
 // maxPlaces is the maximum number of rows that a Form names.

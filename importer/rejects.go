@@ -12,6 +12,11 @@ import (
 // rejectColumns precede the columns of a bad row, in the words of the page. Several problems are separate lines in their cells.
 var rejectColumns = []string{"Row", "Problem", "Column", "Found", "How to fix it"}
 
+// isRejects reports whether a header is of a file of rejected rows.
+func isRejects(header []string) bool {
+	return len(header) > len(rejectColumns) && slices.Equal(header[:len(rejectColumns)], rejectColumns)
+}
+
 // inWords replaces the names of fields in messages by those on the pages: The published at field, The Published field.
 var inWords = func() *strings.Replacer {
 	var pairs []string

@@ -13,7 +13,7 @@ import (
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
 	if obj.AsOf != nil {
-		return requireRow(loader.From(ctx).PastGenres.Load(ctx, db.Past{Position: *obj.AsOf, ID: obj.GenreID}))
+		return requireRow(ctx, db.Past{Position: *obj.AsOf, ID: obj.GenreID}, loader.From(ctx).PastGenres.Load)
 	}
 	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }
@@ -23,35 +23,20 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 		return nil, err
 	}
 	var book *model.Book
-	var revision int64 // revision of genres and categories
 	var err error
-	plain := len(input.Validate()) == 0 && input.Genre == nil
-	if plain {
-		book, revision, err = r.store.CreateBook(ctx, &input)
+	if len(input.Validate()) == 0 && input.Genre == nil {
+		book, err = r.store.CreateBook(ctx, &input, loader.From(ctx).Snapshot)
 	} else {
 		book, err = singleCreated(r.createBooks(ctx, []*model.CreateBookInput{&input}, true))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if plain {
-		loader.From(ctx).PrimeReference(revision)
-	}
 	return &model.CreateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
-	if err := authorise(ctx, booksUpdate); err != nil {
-		return nil, err
-	}
-	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
-		return nil, err
-	}
-	book, err := r.store.Books.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return &model.UpdateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
+	return updateRow(ctx, r.store.Books, input, booksUpdate, r.checkBookPatch)
 }
 
 // checkBookPatch validates new values, including the genre's existence.
@@ -114,7 +99,7 @@ func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book
 }
 
 func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	if search != nil {
 		if digits, ok := isbn.Parse(*search); ok {
 			if err := r.searchISBN(ctx, digits, &args); err != nil {

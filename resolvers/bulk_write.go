@@ -9,10 +9,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// createRows stores the rows of a bulk input. field names them in errors.
+// createRows stores the rows of a bulk input. field names them in errors. It needs the scopes.
 func createRows[I, T any](ctx context.Context, field string, input model.BulkInput[I],
-	create func(ctx context.Context, inputs []*I, all bool) ([]*T, []model.FieldErrors, error),
+	create func(ctx context.Context, inputs []*I, all bool) ([]*T, []model.FieldErrors, error), scopes ...string,
 ) (*model.BulkPayload[T], error) {
+	if err := authorise(ctx, scopes...); err != nil {
+		return nil, err
+	}
 	if err := model.CheckRows(field, len(input.Rows)); err != nil {
 		return nil, err
 	}
@@ -30,11 +33,35 @@ func createRows[I, T any](ctx context.Context, field string, input model.BulkInp
 	return model.NewBulkPayload(rows, errs, count, input.ClientMutationID), nil
 }
 
-// updateRows changes the matching rows of a type.
-func updateRows[P any, T any, PP interface {
+// patchOf is a pointer to a patch.
+type patchOf[P any] interface {
 	*P
 	db.Patch
-}](ctx context.Context, store *db.Store, input model.UpdateManyInput[P], writer db.Writer[T]) (*model.BulkPayload[T], error) {
+}
+
+// updateRow changes a row, after a check of its new values. It needs the scope.
+func updateRow[P, T any, PP patchOf[P]](ctx context.Context, writer db.Writer[T], input model.UpdateInput[P], scope string, check func(context.Context, *P) error) (*model.Payload[T], error) {
+	if err := authorise(ctx, scope); err != nil {
+		return nil, err
+	}
+	if err := check(ctx, input.Patch); err != nil {
+		return nil, err
+	}
+	row, err := writer.Update(ctx, input.ID, PP(input.Patch), input.ExpectedVersion)
+	if err != nil {
+		return nil, err
+	}
+	return &model.Payload[T]{Row: row, ClientMutationID: input.ClientMutationID}, nil
+}
+
+// updateRows changes the matching rows of a type, after a check of their new values. It needs the scope.
+func updateRows[P, T any, PP patchOf[P]](ctx context.Context, store *db.Store, writer db.Writer[T], input model.UpdateManyInput[P], scope string, check func(context.Context, *P) error) (*model.BulkPayload[T], error) {
+	if err := authorise(ctx, scope); err != nil {
+		return nil, err
+	}
+	if err := check(ctx, input.Patch); err != nil {
+		return nil, err
+	}
 	sel, err := model.ParseBulkSelection(writer.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
@@ -54,11 +81,14 @@ func updateRows[P any, T any, PP interface {
 	return model.NewBulkPayload(rows, make([]error, len(rows)), len(rows), input.ClientMutationID), nil
 }
 
-// deleteRows deletes the matching rows of a type.
+// deleteRows deletes the matching rows of a type. It needs the scopes.
 func deleteRows[T any, P interface {
 	*T
 	model.Node
-}](ctx context.Context, store *db.Store, input model.DeleteManyInput, writer db.Writer[T]) (*model.BulkPayload[T], error) {
+}](ctx context.Context, store *db.Store, writer db.Writer[T], input model.DeleteManyInput, scopes ...string) (*model.BulkPayload[T], error) {
+	if err := authorise(ctx, scopes...); err != nil {
+		return nil, err
+	}
 	sel, err := model.ParseBulkSelection(writer.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
@@ -105,8 +135,11 @@ func deleteRows[T any, P interface {
 	return model.NewBulkPayload(rows, errs, len(deletable), input.ClientMutationID), nil
 }
 
-// deleteRow deletes a row. With the policy Reassign it first moves the row's children.
-func deleteRow[T any](ctx context.Context, store *db.Store, input model.DeleteInput, writer db.Writer[T]) (*model.DeletePayload, error) {
+// deleteRow deletes a row. With the policy Reassign it first moves the row's children. It needs the scopes.
+func deleteRow[T any](ctx context.Context, store *db.Store, writer db.Writer[T], input model.DeleteInput, scopes ...string) (*model.DeletePayload, error) {
+	if err := authorise(ctx, scopes...); err != nil {
+		return nil, err
+	}
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
 		return nil, err
 	}

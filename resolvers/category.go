@@ -10,12 +10,12 @@ import (
 
 func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
 	return childrenOfOne("Genre", obj, loader.From(ctx).Relations().GenresOfCategory,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
+		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfCategory,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
+		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 // GenresOfCategories returns the same page of genres for each category of a level.
@@ -43,24 +43,15 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 }
 
 func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
-	if err := authorise(ctx, categoriesUpdate); err != nil {
-		return nil, err
-	}
-	if err := input.Patch.Validate().Err(); err != nil {
-		return nil, err
-	}
-	category, err := r.store.Categories.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return &model.UpdateCategoryPayload{Row: category, ClientMutationID: input.ClientMutationID}, nil
+	return updateRow(ctx, r.store.Categories, input, categoriesUpdate, checkCategoryPatch)
+}
+
+func checkCategoryPatch(_ context.Context, patch *model.CategoryPatch) error {
+	return patch.Validate().Err()
 }
 
 func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
-	if err := authorise(ctx, deleteCategoryScopes(input.OnChildren)...); err != nil {
-		return nil, err
-	}
-	return deleteRow(ctx, r.store, input, r.store.Categories)
+	return deleteRow(ctx, r.store, r.store.Categories, input, deleteCategoryScopes(input.OnChildren)...)
 }
 
 func (r *queryResolver) Category(ctx context.Context, id string, at *model.Timestamp) (*model.Category, error) {
@@ -75,8 +66,13 @@ func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model
 	return loader.From(ctx).Categories.LoadMany(ctx, ids)
 }
 
+// ParentCategories is like ParentGenres.
+func (r *Resolver) ParentCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
+	return requireRows(ctx, ids, r.LoadCategories)
+}
+
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
-	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	categories := loader.From(ctx).Categories
 	return connection("Category", args, categories.Page, categories.Count, categories.Correct, nil)
 }

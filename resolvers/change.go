@@ -64,7 +64,7 @@ func (r *Resolver) Position(ctx context.Context) (string, error) {
 	return loader.From(ctx).Snapshot.Position(ctx)
 }
 
-// PrimeChanges announces changes of a response: loading a parent of one row fetches those of all.
+// PrimeChanges announces changes of a response: loading a parent of one row fetches the parents of all.
 func (r *Resolver) PrimeChanges(ctx context.Context, changes []*model.Change) {
 	var books []*model.Book
 	var genres []*model.Genre
@@ -136,11 +136,13 @@ func badArgument(name, message string) error {
 // loadParent returns the row that another row refers to. If the other is a row of the past, in a
 // Change, the error is NotFound for a parent that was deleted later.
 func loadParent[T any](ctx context.Context, noun string, id model.ID, load func(context.Context, model.ID) (*T, error)) (*T, error) {
-	parent, err := load(ctx, id)
-	if parent == nil && err == nil && graph.InChange(ctx) {
-		return nil, model.Errorf(model.NotFound, "The %s %s was deleted after this change. Select %sId instead.", noun, id, noun)
-	}
-	return requireRow(parent, err)
+	return requireRow(ctx, id, func(ctx context.Context, id model.ID) (*T, error) {
+		parent, err := load(ctx, id)
+		if parent == nil && err == nil && graph.InChange(ctx) {
+			err = model.Errorf(model.NotFound, "The %s %s was deleted after this change. Select %sId instead.", noun, id, noun)
+		}
+		return parent, err
+	})
 }
 
 // Change implements graph.ResolverRoot.

@@ -21,6 +21,10 @@ func connection[T model.Node](typename string, args model.PageArgs,
 	return c, nil
 }
 
+func pageArgs(first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) model.PageArgs {
+	return model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+}
+
 // childConnection returns the connection of a parent's rows. siblings are the parents of its level,
 // or nil if they are unknown.
 func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children loader.Children[T], page *model.Page) *model.Connection[T] {
@@ -68,13 +72,23 @@ func childrenOfLevel[P, T model.Node](typename string, parents []P, children loa
 	return connections, nil
 }
 
-// requireRow returns a referenced row. A foreign key guarantees that it exists, unless it was
-// deleted a moment ago together with the row that refers to it.
-func requireRow[T any](row *T, err error) (*T, error) {
-	if err == nil && row == nil {
-		return nil, model.ErrSnapshotChanged
+// requireRow loads a referenced row. A foreign key guarantees that it exists, unless it was deleted a moment ago together
+// with the row that refers to it.
+func requireRow[K, T any](ctx context.Context, key K, load func(context.Context, K) (*T, error)) (*T, error) {
+	row, err := load(ctx, key)
+	if row == nil && err == nil {
+		err = loader.From(ctx).Snapshot.Changed()
 	}
 	return row, err
+}
+
+// requireRows is like requireRow for several rows.
+func requireRows[T any](ctx context.Context, ids []model.ID, load func(context.Context, []model.ID) ([]*T, error)) ([]*T, error) {
+	rows, err := load(ctx, ids)
+	if err == nil && slices.Contains(rows, nil) {
+		err = loader.From(ctx).Snapshot.Changed()
+	}
+	return rows, err
 }
 
 // single returns the first value.

@@ -9,11 +9,11 @@ import (
 )
 
 func (r *categoryFacetResolver) Category(ctx context.Context, obj *model.CategoryFacet) (*model.Category, error) {
-	return requireRow(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+	return requireRow(ctx, obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
 func (r *genreFacetResolver) Genre(ctx context.Context, obj *model.GenreFacet) (*model.Genre, error) {
-	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return requireRow(ctx, obj.GenreID, loader.From(ctx).Genres.Load)
 }
 
 // CategoryFacet implements graph.ResolverRoot.

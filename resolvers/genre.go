@@ -11,14 +11,14 @@ import (
 
 func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.Category, error) {
 	if obj.AsOf != nil {
-		return requireRow(loader.From(ctx).PastCategories.Load(ctx, db.Past{Position: *obj.AsOf, ID: obj.CategoryID}))
+		return requireRow(ctx, db.Past{Position: *obj.AsOf, ID: obj.CategoryID}, loader.From(ctx).PastCategories.Load)
 	}
 	return loadParent(ctx, "category", obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
 func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfGenre,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
+		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 // BooksOfGenres returns the same page of books for each genre of a level.
@@ -44,17 +44,7 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 }
 
 func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error) {
-	if err := authorise(ctx, genresUpdate); err != nil {
-		return nil, err
-	}
-	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
-		return nil, err
-	}
-	genre, err := r.store.Genres.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
-	if err != nil {
-		return nil, err
-	}
-	return &model.UpdateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
+	return updateRow(ctx, r.store.Genres, input, genresUpdate, r.checkGenrePatch)
 }
 
 // checkGenrePatch validates new values, including the category's existence.
@@ -69,10 +59,7 @@ func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.Gen
 }
 
 func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error) {
-	if err := authorise(ctx, deleteGenreScopes(input.OnChildren)...); err != nil {
-		return nil, err
-	}
-	return deleteRow(ctx, r.store, input, r.store.Genres)
+	return deleteRow(ctx, r.store, r.store.Genres, input, deleteGenreScopes(input.OnChildren)...)
 }
 
 func (r *queryResolver) Genre(ctx context.Context, id string, at *model.Timestamp) (*model.Genre, error) {
@@ -87,8 +74,13 @@ func (r *Resolver) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Gen
 	return loader.From(ctx).Genres.LoadMany(ctx, ids)
 }
 
+// ParentGenres is like LoadGenres, for ids that rows refer to. If one is missing, the operation runs again.
+func (r *Resolver) ParentGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
+	return requireRows(ctx, ids, r.LoadGenres)
+}
+
 func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
-	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	genres := loader.From(ctx).Genres
 	return connection("Genre", args, genres.Page, genres.Count, genres.Correct, nil)
 }

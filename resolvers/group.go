@@ -12,14 +12,14 @@ func (r *bookGroupResolver) Genre(ctx context.Context, obj *model.BookGroup) (*m
 	if obj.GenreID == 0 {
 		return nil, nil
 	}
-	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return requireRow(ctx, obj.GenreID, loader.From(ctx).Genres.Load)
 }
 
 func (r *bookGroupResolver) Category(ctx context.Context, obj *model.BookGroup) (*model.Category, error) {
 	if obj.CategoryID == 0 {
 		return nil, nil
 	}
-	return requireRow(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+	return requireRow(ctx, obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
 func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) ([]*model.BookGroup, error) {

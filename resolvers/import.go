@@ -85,10 +85,10 @@ type importBatch struct {
 	categories map[string][]*model.Category // by identity of the name
 	genres     map[string][]*model.Genre    // by identity of the name
 	stored     []*model.Book                // as they were before the import
-	now        []*model.Book                // the same books as they are after it
+	now        []*model.Book                // the same books after it
 	created    []*model.Book                // in order of their rows
 	books      map[string][]model.KeyedBook // by identity of the name
-	keys       []model.BookKey              // of the valid rows
+	keys       []model.BookKey              // keys of the valid rows
 	names      map[string]bool              // identities of names of stored books, by any author
 	result     model.ImportResult
 }

@@ -75,7 +75,7 @@ func importedBy(t *testing.T, ctx context.Context, importBooks func(context.Cont
 // and gives the catalogue's revision.
 func contents(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) (books []string, revision int64) {
 	t.Helper()
-	err := catalogue.ReadTransaction(ctx, func(ctx context.Context, at int64) error {
+	err := catalogue.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, at int64) error {
 		revision = at
 		size := model.MaxPageSize
 		page, err := catalogue.Query().Books(ctx, &size, nil, nil, nil, nil, nil, nil, nil)

@@ -4,6 +4,7 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"library-catalogue/accounts"
@@ -32,7 +33,7 @@ func New(store *db.Store) *Resolver {
 	return &Resolver{store: store, cache: loader.NewCache(store), wait: loader.Wait}
 }
 
-// Read calls fn with a context whose reads all see one revision. If the revision changes, fn runs a
+// Read calls fn with a context in which all reads see one revision. If the revision changes, fn runs a
 // second time. known is a revision already read for the same request, or NoRevision. replicas says which ones may
 // serve the reads. Read returns the revision's number if one is known and fn reports that its response depends on the revision
 // alone. Otherwise it returns -1.
@@ -48,24 +49,16 @@ func (r *Resolver) Read(ctx context.Context, known model.Revision, replicas mode
 	return revision, err
 }
 
-// ReadTransaction calls fn once, with a transaction and its revision, for long reads.
-func (r *Resolver) ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
-	return r.store.ReadTransaction(ctx, r.atRevision(fn))
-}
-
-// ReadLong is like ReadTransaction, but a replica may serve it. fn may run twice.
-func (r *Resolver) ReadLong(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
-	return r.store.ReadLong(ctx, r.atRevision(fn))
-}
-
-func (r *Resolver) atRevision(fn func(ctx context.Context, revision int64) error) func(context.Context, *db.Snapshot) error {
-	return func(ctx context.Context, s *db.Snapshot) error {
+// ReadTransaction calls fn with a transaction and its revision, for long reads. If replicas may serve it, fn may run
+// twice, else it runs once.
+func (r *Resolver) ReadTransaction(ctx context.Context, replicas model.Replicas, fn func(ctx context.Context, revision int64) error) error {
+	return r.store.ReadTransaction(ctx, replicas, func(ctx context.Context, s *db.Snapshot) error {
 		revision, err := s.Revision(ctx)
 		if err != nil {
 			return err
 		}
 		return fn(r.with(ctx, s), revision)
-	}
+	})
 }
 
 // WithSnapshot returns the context of a mutation, which sees its own writes.
@@ -73,16 +66,23 @@ func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
 	return r.with(ctx, r.store.Unchecked(ctx))
 }
 
-// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write: of REST before the
-// call, of GraphQL within fn, which runs it once. ctx is of WithSnapshot. fn may run again.
+// ReadBack reads the response of a write: it calls fn with a context in which all reads see one revision, not older
+// than the commit. fn may run again. ctx is of WithSnapshot. Errors: NotFound if the row was deleted since, with its
+// parent; else the write is stored, but its response is unknown.
 func (r *Resolver) ReadBack(ctx context.Context, fn func(ctx context.Context) error) error {
-	return r.store.ReadBack(ctx, func(reading context.Context, s *db.Snapshot) error {
-		reading = r.with(reading, s)
+	err := r.store.Read(ctx, model.NoRevision, model.NoReplica, func(reading context.Context, s *db.Snapshot) error {
 		if !s.InTransaction() {
-			loader.From(reading).PrimeFrom(loader.From(ctx))
+			s.ReadsBack(loader.From(ctx).Snapshot)
 		}
-		return fn(reading)
+		return fn(r.with(reading, s))
 	})
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, model.ErrSnapshotChanged):
+		return &model.Error{Code: model.NotFound, Message: "The row was stored, then deleted together with its parent.", Err: err}
+	}
+	return &model.Error{Code: model.Unavailable, InDoubt: true, Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
 }
 
 func (r *Resolver) with(ctx context.Context, s *db.Snapshot) context.Context {

@@ -146,7 +146,7 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Errorf("in the same request it is %q: a request reads a row once", got)
 		}
 		var first int64
-		err := r.ReadTransaction(ctx, func(ctx context.Context, revision int64) error {
+		err := r.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, revision int64) error {
 			first = revision
 			rename("Renamed again")
 			if got := name(ctx); got != "Renamed" {
@@ -158,7 +158,7 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Error(err)
 		}
 		mine := errors.New("mine")
-		err = r.ReadTransaction(ctx, func(_ context.Context, revision int64) error {
+		err = r.ReadTransaction(ctx, model.NoReplica, func(_ context.Context, revision int64) error {
 			if revision <= first {
 				t.Errorf("revision %d follows %d", revision, first)
 			}

@@ -62,23 +62,22 @@ func bulkScopes[T any](rows []*T, scopesOf func(*T) []string) (scopes []string) 
 }
 
 func deleteGenreScopes(policy model.OnChildren) []string {
-	switch policy {
-	case model.Cascade:
-		return []string{genresDelete, booksDelete}
-	case model.Reassign:
-		return []string{genresDelete, booksUpdate}
-	}
-	return []string{genresDelete}
+	return deleteScopes(policy, booksUpdate, genresDelete, booksDelete)
 }
 
 func deleteCategoryScopes(policy model.OnChildren) []string {
+	return deleteScopes(policy, genresUpdate, categoriesDelete, genresDelete, booksDelete)
+}
+
+// deleteScopes returns the scopes to delete a row, whose children stay, move by reassign or are deleted with it.
+func deleteScopes(policy model.OnChildren, reassign, own string, children ...string) []string {
 	switch policy {
 	case model.Cascade:
-		return []string{categoriesDelete, genresDelete, booksDelete}
+		return append([]string{own}, children...)
 	case model.Reassign:
-		return []string{categoriesDelete, genresUpdate}
+		return []string{own, reassign}
 	}
-	return []string{categoriesDelete}
+	return []string{own}
 }
 
 // upsertScopes returns the scopes for an upsert. With an id it creates nothing.

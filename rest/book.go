@@ -25,11 +25,11 @@ func (h *handler) books() *resource {
 		},
 		create: func(ctx context.Context, f *format, form model.Form) (*object, error) {
 			payload, err := mutation.CreateBook(ctx, form.CreateBook())
-			return written(ctx, h, payload, h.bookIn(f), err)
+			return written(ctx, h, "Book", payload, h.bookIn(f), err)
 		},
 		update: func(ctx context.Context, f *format, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateBook(ctx, model.UpdateBookInput{ID: id, Patch: form.ReplaceBook(), ExpectedVersion: version})
-			return written(ctx, h, payload, h.bookIn(f), err)
+			return written(ctx, h, "Book", payload, h.bookIn(f), err)
 		},
 		remove: func(ctx context.Context, id model.ID, version *int64, _ model.OnChildren) error {
 			_, err := mutation.DeleteBook(ctx, model.DeleteBookInput{ID: id, ExpectedVersion: version})

@@ -22,11 +22,11 @@ func (h *handler) categories() *resource {
 		},
 		create: func(ctx context.Context, _ *format, form model.Form) (*object, error) {
 			payload, err := mutation.CreateCategory(ctx, form.CreateCategory())
-			return written(ctx, h, payload, h.category, err)
+			return written(ctx, h, "Category", payload, h.category, err)
 		},
 		update: func(ctx context.Context, _ *format, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateCategory(ctx, model.UpdateCategoryInput{ID: id, Patch: form.ReplaceCategory(), ExpectedVersion: version})
-			return written(ctx, h, payload, h.category, err)
+			return written(ctx, h, "Category", payload, h.category, err)
 		},
 		remove: func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
 			_, err := mutation.DeleteCategory(ctx, model.DeleteCategoryInput{ID: id, ExpectedVersion: version, OnChildren: policy})

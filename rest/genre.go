@@ -22,11 +22,11 @@ func (h *handler) genres() *resource {
 		},
 		create: func(ctx context.Context, _ *format, form model.Form) (*object, error) {
 			payload, err := mutation.CreateGenre(ctx, form.CreateGenre())
-			return written(ctx, h, payload, h.genre, err)
+			return written(ctx, h, "Genre", payload, h.genre, err)
 		},
 		update: func(ctx context.Context, _ *format, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateGenre(ctx, model.UpdateGenreInput{ID: id, Patch: form.ReplaceGenre(), ExpectedVersion: version})
-			return written(ctx, h, payload, h.genre, err)
+			return written(ctx, h, "Genre", payload, h.genre, err)
 		},
 		remove: func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
 			_, err := mutation.DeleteGenre(ctx, model.DeleteGenreInput{ID: id, ExpectedVersion: version, OnChildren: policy})

@@ -3,7 +3,6 @@ package rest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,8 +62,9 @@ func objectOrNil[T any](ctx context.Context, row *T, newObject func(context.Cont
 	return newObject(ctx, row)
 }
 
-// written returns the object of a created or updated row.
-func written[T any](ctx context.Context, h *handler, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (object *object, _ error) {
+// written returns the object of a created or updated row. Error: Conflict if a concurrent request has deleted the row
+// since, with its parent.
+func written[T any](ctx context.Context, h *handler, noun string, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (object *object, _ error) {
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func written[T any](ctx context.Context, h *handler, payload *model.Payload[T], 
 		object, err = newObject(ctx, payload.Row)
 		return err
 	})
-	if err != nil && !errors.Is(err, model.ErrSnapshotChanged) {
-		return nil, &model.Error{Code: model.Unavailable, InDoubt: true, Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
+	if model.IsCode(err, model.NotFound) {
+		err = model.Errorf(model.Conflict, "%s was stored, then deleted by a concurrent request together with its parent.", noun)
 	}
 	return object, err
 }
@@ -95,7 +95,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	create := func(ctx context.Context) ([]byte, error) {
 		created, err := res.create(ctx, f, form)
 		if err != nil {
-			return nil, res.deletedSince(err)
+			return nil, err
 		}
 		return envelope.Encode(storedResponse{
 			Location: "/api/" + res.name + "/" + created.id.String(),
@@ -121,15 +121,6 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, res *resource, w
 	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Write: write, Answer: answer}))
 }
 
-// deletedSince turns model.ErrSnapshotChanged after a write into a Conflict: the parent of the written object is gone,
-// so a concurrent request has deleted both.
-func (res *resource) deletedSince(err error) error {
-	if !errors.Is(err, model.ErrSnapshotChanged) {
-		return err
-	}
-	return model.Errorf(model.Conflict, "%s was stored, then deleted by a concurrent request together with its parent.", res.noun)
-}
-
 // put replaces an object.
 func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
 	if err := h.catalogue.Authorise(r.Context(), res.name, "update"); err != nil {
@@ -148,7 +139,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 		if err == nil || model.IsCode(err, model.BadUserInput) {
 			return err
 		}
-		return cmp.Or(precondition, res.deletedSince(err))
+		return cmp.Or(precondition, err)
 	}, func(w http.ResponseWriter) {
 		w.Header().Set("ETag", updated.tag)
 		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" updated successfully", updated.text))

@@ -24,13 +24,13 @@ type Catalogue interface {
 	// Sizes returns the approximate numbers of rows.
 	Sizes() model.Sizes
 	pipeline.Catalogue
-	// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write before it. fn may
+	// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write before it. Errors:
+	// NotFound if the row was deleted since, with its parent; else the write is stored and its response is unknown. fn may
 	// run again.
 	ReadBack(ctx context.Context, fn func(context.Context) error) error
-	// ReadTransaction calls fn once, in one transaction and at one revision. Use it for long reads.
-	ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
-	// ReadLong is like ReadTransaction, but a replica may serve it. fn may run twice.
-	ReadLong(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// ReadTransaction calls fn in one transaction and at one revision, for long reads. If replicas may serve it, fn may
+	// run twice, else it runs once.
+	ReadTransaction(ctx context.Context, replicas model.Replicas, fn func(ctx context.Context, revision int64) error) error
 	// StreamBooks, StreamGenres and StreamCategories read a whole list within one of these. They call fn with at most
 	// the given number of rows at a time.
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error

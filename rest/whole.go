@@ -70,7 +70,7 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 			defer release()
 			begin()
 			compressor := newCompressor(dst, gzipped)
-			err = h.readWhole(ctx, h.catalogue.ReadLong, res, f, args, wanted, func(at int64, position string) io.Writer {
+			err = h.readWhole(ctx, model.FreshReplica, res, f, args, wanted, func(at int64, position string) io.Writer {
 				begin() // discards what a replica sent before it failed
 				revision, compressor = at, newCompressor(dst, gzipped)
 				fmt.Fprintf(dst, "%-*s", positionBytes, position)
@@ -101,10 +101,10 @@ func newCompressor(dst io.Writer, gzipped bool) io.WriteCloser {
 }
 
 // readWhole reads a whole list in the transaction of read and writes it to the writer that begin returns.
-func (h *handler) readWhole(ctx context.Context, read func(context.Context, func(context.Context, int64) error) error, res *resource, f *format, args model.PageArgs, wanted bool, begin func(revision int64, position string) io.Writer) error {
+func (h *handler) readWhole(ctx context.Context, replicas model.Replicas, res *resource, f *format, args model.PageArgs, wanted bool, begin func(revision int64, position string) io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, errReadTimeout)
 	defer cancel()
-	err := read(ctx, func(ctx context.Context, revision int64) error {
+	err := h.catalogue.ReadTransaction(ctx, replicas, func(ctx context.Context, revision int64) error {
 		position, err := h.position(ctx, wanted)
 		if err != nil {
 			return err
@@ -193,7 +193,7 @@ func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resou
 	_ = control.SetWriteDeadline(time.Now().Add(readTimeout)) // a stalled client would hold the transaction
 	defer control.SetWriteDeadline(time.Time{})
 	started := false
-	err = h.readWhole(r.Context(), h.catalogue.ReadTransaction, res, f, args, wanted, func(revision int64, position string) io.Writer {
+	err = h.readWhole(r.Context(), model.NoReplica, res, f, args, wanted, func(revision int64, position string) io.Writer {
 		started = true
 		setPosition(w, position)
 		w.Header().Set("ETag", f.listTag(revision))

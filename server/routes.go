@@ -14,7 +14,7 @@ import (
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
-	"library-catalogue/server/accounts"
+	"library-catalogue/server/accounthttp"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/graphqlhttp/socket"
 	"library-catalogue/server/imports"
@@ -94,7 +94,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	mux := otherRoutes(cfg.Observer, pages)
 	byCookie := func(next http.Handler) http.Handler { return next }
 	if cfg.Accounts != nil {
-		signIn := accounts.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Webhooks: cfg.Webhooks, Refuse: pages.RefuseForm}
+		signIn := accounthttp.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Webhooks: cfg.Webhooks, Refuse: pages.RefuseForm}
 		signIn.Route(mux)
 		byCookie = cfg.Cookies.Middleware(cookiesCount, refuseOrPage)
 	}
@@ -127,7 +127,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			bodyLimit,
 		),
 		telemetry.Other: chain(others,
-			rate.Middleware(max(accounts.MaxBodyBytes, sru.MaxBodyBytes), refuseOrPage),
+			rate.Middleware(max(accounthttp.MaxBodyBytes, sru.MaxBodyBytes), refuseOrPage),
 			withDeadline(cfg.Timeout),
 		),
 	}

@@ -18,7 +18,7 @@ import (
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/cost"
 	"library-catalogue/rest"
-	accountroutes "library-catalogue/server/accounts"
+	"library-catalogue/server/accounthttp"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/imports"
 	"library-catalogue/task"
@@ -44,23 +44,23 @@ type Config struct {
 	Observer          *telemetry.Observer // nil: a new one
 	GraphQL           graphqlhttp.Options
 	REST              rest.Options
-	ImportBytes       int64                  // maximum size of an uploaded file; 0: 64 MiB
-	Accounts          *accounts.Service      // people who sign in; nil: none
-	Webhooks          accountroutes.Webhooks // use cases, for the page of admins; nil: not shown
-	Cookies           *auth.Cookies          // of their sessions
-	Login             *Login                 // OpenID login of the pages; nil: users enter a token
-	PublicURL         string                 // origin of absolute addresses, from ParsePublicURL; empty: none
-	NoRobots          bool                   // robots.txt disallows all
-	PlaygroundCDN     bool                   // browsers may load GraphiQL from a CDN
-	SRU               bool                   // serve SRU at /sru
-	NoPages           bool                   // / responds with links to the interfaces instead of pages
-	CacheBytes        int                    // size of the response cache; 0: no cache
-	Origins           []string               // other web origins that may use the service, from ParseOrigins
-	Credentials       bool                   // pages of these origins may send credentials
-	Rate              ratelimit.Rate         // limit per caller
-	Timeout           time.Duration          // limit of a request's work; 0: 30 seconds
-	Proxies           []netip.Prefix         // trusted proxies, from caller.ParseProxies
-	Streams           *eventstream.Streams   // nil: a new one
+	ImportBytes       int64                // maximum size of an uploaded file; 0: 64 MiB
+	Accounts          *accounts.Service    // nil: no accounts
+	Webhooks          accounthttp.Webhooks // use cases, for the page of admins; nil: not shown
+	Cookies           *auth.Cookies        // of their sessions
+	Login             *Login               // OpenID login of the pages; nil: users enter a token
+	PublicURL         string               // origin of absolute addresses, from ParsePublicURL; empty: none
+	NoRobots          bool                 // robots.txt disallows all
+	PlaygroundCDN     bool                 // browsers may load GraphiQL from a CDN
+	SRU               bool                 // serve SRU at /sru
+	NoPages           bool                 // / responds with links to the interfaces instead of pages
+	CacheBytes        int                  // size of the response cache; 0: no cache
+	Origins           []string             // other web origins that may use the service, from ParseOrigins
+	Credentials       bool                 // pages of these origins may send credentials
+	Rate              ratelimit.Rate       // limit per caller
+	Timeout           time.Duration        // limit of a request's work; 0: 30 seconds
+	Proxies           []netip.Prefix       // trusted proxies, from caller.ParseProxies
+	Streams           *eventstream.Streams // nil: a new one
 }
 
 // Login configures the OpenID login of the pages.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,5 +116,33 @@ func TestLog(t *testing.T) {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("%s has no %s", out.String(), part)
 		}
+	}
+}
+
+// TestRunAll runs functions, no more than the limit at once, and starts none after an error.
+func TestRunAll(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("mine")
+	var running, most, runs atomic.Int64
+	var functions []func() error
+	for i := range 20 {
+		functions = append(functions, func() error {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			if runs.Add(1); i == 4 {
+				return failure
+			}
+			return nil
+		})
+	}
+	if err := task.RunAll(t.Context(), 1, functions); !errors.Is(err, failure) || runs.Load() != 5 || most.Load() != 1 {
+		t.Errorf("one at once: %v after %d runs, %d at once", err, runs.Load(), most.Load())
+	}
+	runs.Store(0)
+	if err := task.RunAll(t.Context(), 3, functions[5:]); err != nil || runs.Load() != 15 || most.Load() > 3 {
+		t.Errorf("three at once: %v after %d runs, %d at once", err, runs.Load(), most.Load())
+	}
+	if err := task.RunAll(t.Context(), 3, []func() error{func() error { panic("on purpose") }}); !model.IsCode(err, model.Internal) {
+		t.Errorf("a panic: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func servePeople(t *testing.T, url string) people {
 // as returns the headers of a person's session.
 func (p people) as(t *testing.T, name string, role model.Role) string {
 	t.Helper()
-	_, secret, err := p.service.Invite(accounts.AsOperator(t.Context()), accounts.Invitation{Name: name, Role: role})
+	_, secret, err := p.service.Invite(accounts.WithCommandLine(t.Context()), accounts.Invitation{Name: name, Role: role})
 	servertest.Must(t, err)
 	in, err := p.service.Accept(t.Context(), accounts.Acceptance{Secret: secret, Password: password})
 	servertest.Must(t, err)
@@ -133,7 +133,7 @@ func TestOwnRow(t *testing.T) {
 		}
 	}
 	shows(false)
-	_, _, err := p.service.Invite(accounts.AsOperator(t.Context()), accounts.Invitation{Name: "Pending", Role: model.Admin})
+	_, _, err := p.service.Invite(accounts.WithCommandLine(t.Context()), accounts.Invitation{Name: "Pending", Role: model.Admin})
 	servertest.Must(t, err)
 	shows(false) // nobody signs in as that one yet
 	p.as(t, "Eve", model.Admin)

@@ -136,7 +136,7 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writ
 		}
 		return nil
 	}
-	err = catalogue.ReadTransaction(ctx, func(ctx context.Context, _ int64) error {
+	err = catalogue.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, _ int64) error {
 		return catalogue.StreamBooks(ctx, model.PageArgs{}, exportBatchBooks, write)
 	})
 	if err == nil {

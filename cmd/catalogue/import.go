@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,18 +80,14 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	}
 	defer in.Close()
 	file, err := importer.Survey(ctx, in, options) // before anything is written
+	if err != nil && ctx.Err() != nil {
+		return nothingImported(ctx, err)
+	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return nothingImported(ctx, err)
-		}
 		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
 	}
-	if c.DryRun {
-		if err := c.preview(ctx, std, file); err != nil {
-			return err
-		}
-	} else if !file.IsPlain() {
-		fmt.Fprintf(std.Err, "%s: %s", name, describeFile(file))
+	if err := c.preview(ctx, std, file); err != nil {
+		return err
 	}
 	store, closeStore, err := c.open(ctx, std)
 	if err != nil {
@@ -102,22 +99,17 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return err
 	}
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
-	catalogue := resolvers.New(store)
-	im := &importer.Importer{Catalogue: catalogue, Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
 	var changes []string
-	if c.DryRun {
-		im.Preview = catalogue.PreviewImport()
-		im.Change = func(row *importer.Row, change model.BookChange) {
+	im := &importer.Importer{
+		Catalogue: resolvers.New(store), Strict: c.Strict, DryRun: c.DryRun, Reject: rejects.add,
+		Progress: func(c importer.Counts) { bar.Step(c.Rows()) },
+		Change: func(row *importer.Row, change model.BookChange) {
 			if len(changes) < shownChanges {
 				changes = append(changes, describeChange(row, change))
 			}
-		}
+		},
 	}
-	if c.Strict && !c.DryRun {
-		err = im.ImportStrict(ctx, file)
-	} else {
-		err = im.Import(ctx, file)
-	}
+	err = im.Import(ctx, file)
 	bar.Done()
 	if _, ok := errors.AsType[importer.Questions](err); ok {
 		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
@@ -126,30 +118,34 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		fmt.Fprintf(std.Err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
 		return cli.ExitCode(1)
 	}
-	err = errors.Join(err, rejects.close(std.Err))
-	if err != nil && c.DryRun {
+	if err = errors.Join(err, rejects.close(std.Err)); err != nil && c.DryRun {
 		return nothingImported(ctx, err)
 	}
 	c.printChanges(std, changes, im.Updated)
 	c.adviseDefaults(std.Err, file, command.Args)
 	printUnreadable(std.Err, file)
+	return c.end(ctx, std, store, im, err, start)
+}
+
+// end prints the counts of an import that returned err, and returns the error of the command.
+func (c *importCmd) end(ctx context.Context, std cli.Stdio, store *db.Store, im *importer.Importer, err error, start time.Time) error {
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
-	if e, ok := errors.AsType[*model.Error](err); c.Strict && ok && e.InDoubt {
-		return fmt.Errorf("the connection broke during the commit, so all rows are stored or none; import the file again: %w", e.Err)
-	}
-	if err != nil && c.Strict {
-		return fmt.Errorf("%w: nothing was imported", err)
-	}
-	if err == nil && !c.DryRun {
+	outcome := im.Outcome(err)
+	switch {
+	case outcome == importer.Unconfirmed:
+		return fmt.Errorf("the connection broke during the commit, so all rows are stored or none; import the file again: %w", model.AsError(err).Err)
+	case outcome == importer.NothingStored && err != nil:
+		return nothingImported(ctx, err)
+	case outcome == importer.AllStored:
 		analyzeGrown(ctx, std, store, im.Created)
 	}
 	err = errors.Join(err, c.printCounts(std.Out, im.Counts, time.Since(start)))
-	if err != nil && !c.DryRun {
+	switch {
+	case err != nil && !c.DryRun:
 		return fmt.Errorf("%w: the rows counted above are stored; import the file again for the rest", err)
-	}
-	if err == nil && im.Rejected > 0 {
+	case err == nil && im.Rejected > 0:
 		return cli.ExitCode(1)
 	}
 	return err
@@ -204,7 +200,7 @@ func (c *importCmd) printChanges(std cli.Stdio, changes []string, all int) {
 	}
 }
 
-// reportTo returns the output of what a dry run says beside its counts.
+// reportTo returns the output of a dry run's report before its counts.
 func (c *importCmd) reportTo(std cli.Stdio) io.Writer {
 	if c.JSON {
 		return std.Err
@@ -212,8 +208,14 @@ func (c *importCmd) reportTo(std cli.Stdio) io.Writer {
 	return std.Out
 }
 
-// preview prints how a file is read.
+// preview prints how a file is read, with its first rows in a dry run. Without one it prints nothing about a plain file.
 func (c *importCmd) preview(ctx context.Context, std cli.Stdio, file *importer.File) error {
+	if !c.DryRun {
+		if !file.IsPlain() {
+			fmt.Fprintf(std.Err, "%s: %s", importer.Printable(c.File), describeFile(file))
+		}
+		return nil
+	}
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
 		return err
@@ -263,20 +265,11 @@ func (c *importCmd) options() (importer.Options, error) {
 	if extension, _ := splitName(c.File); format == "auto" && strings.HasPrefix(formats[extension], "json") {
 		format = "json"
 	}
-	given := map[string][]string{
+	options, invalid := importer.ParseOptions(map[string][]string{
 		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
-		"encoding": {string(c.Encoding)}, "decimal": {c.Decimal},
-	}
-	if c.NoHeader {
-		given["no_header"] = []string{"true"}
-	}
-	if c.Sheet != "" {
-		given["sheet"] = []string{c.Sheet}
-	}
-	if c.HeaderRow != "" {
-		given["header_row"] = []string{c.HeaderRow}
-	}
-	options, invalid := importer.ParseOptions(given)
+		"encoding": {string(c.Encoding)}, "decimal": {c.Decimal}, "sheet": {c.Sheet}, "header_row": {c.HeaderRow},
+		"no_header": {strconv.FormatBool(c.NoHeader)},
+	})
 	for _, name := range importer.OptionNames {
 		if rule := invalid[name]; rule != "" {
 			return options, fmt.Errorf("--%s %s", strings.ReplaceAll(name, "_", "-"), rule)

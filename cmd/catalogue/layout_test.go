@@ -22,10 +22,11 @@ var mayImport = map[string][]string{
 	"graph/model/collate":  {},
 	"graph/model":          {"graph/model/collate", "graph/model/author", "graph/model/isbn", "graph/model/lang"},
 	"graph/model/isbn":     {},
+	"graph/model/textline": {},
 	"graph/model/lang":     {"graph/model/collate"},
 	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
-	"graph/model/citation": {"graph/model", "graph/model/author", "graph/model/marc"},
+	"graph/model/citation": {"graph/model", "graph/model/author", "graph/model/marc", "graph/model/textline"},
 	"graph/model/marc":     {"graph/model", "graph/model/author", "graph/model/isbn"},
 	"task":                 {"graph/model"},
 	"lru":                  {},
@@ -81,14 +82,14 @@ var mayImport = map[string][]string{
 	"web":                       {"accounts", "graph/model/...", "web/book", "web/list", "web/people", "web/view"},
 	"server/servertest":         {"accounts", "edge/caller", "graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "edge/auth", "server/graphqlhttp", "edge/telemetry", "webhooks"},
 	"webhooks":                  {"graph/model", "task"},
-	"server/accounts":           {"accounts", "graph/model", "edge/auth", "edge/envelope"},
+	"server/accounthttp":        {"accounts", "graph/model", "edge/auth", "edge/envelope"},
 	"server/sru":                {"graph/model", "graph/model/author", "graph/model/collate", "graph/model/isbn", "graph/model/lang", "graph/model/marc", "edge/envelope"},
 	"server/imports":            {"graph/model", "importer/...", "edge/caller", "edge/envelope", "edge/httpcond", "task"},
 	"server":                    {"accounts", "graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "task"},
 
 	"importer/value":         {"graph/model", "graph/model/collate", "graph/model/isbn", "graph/model/marc", "importer/source"},
 	"importer/survey":        {"graph/model", "graph/model/collate", "importer/value"},
-	"importer/source":        {"graph/model", "graph/model/citation", "graph/model/marc", "task"},
+	"importer/source":        {"graph/model", "graph/model/citation", "graph/model/marc", "graph/model/textline", "task"},
 	"importer":               {"graph/model", "graph/model/author", "graph/model/collate", "graph/model/marc", "importer/...", "task"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
@@ -210,6 +211,11 @@ const (
 	maxLines = 400 // of a file: more is two files
 )
 
+// roomy are the folders with more files, because their parts refer to each other.
+var roomy = map[string]int{
+	"db": 25, // methods of one Store: a file for each noun and for each thing that is done with it
+}
+
 // TestSizes keeps the folders and files of code small enough to find one's way in;
 // tests and generated code are not counted.
 func TestSizes(t *testing.T) {
@@ -239,8 +245,8 @@ func TestSizes(t *testing.T) {
 	must(t, err)
 	for folder, n := range files {
 		folder, _ = filepath.Rel(root, folder)
-		if n > maxFiles {
-			t.Errorf("%s has %d files of code, more than %d", folder, n, maxFiles)
+		if most := max(maxFiles, roomy[folder]); n > most {
+			t.Errorf("%s has %d files of code, more than %d", folder, n, most)
 		}
 	}
 }

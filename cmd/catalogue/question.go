@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -39,12 +38,12 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 		b.WriteString(q.String())
 		answers := make([]string, len(q.Answers))
 		for i, a := range q.Answers {
-			answers[i] = strings.Join(append(optionFlags(importer.Choice{Option: cmp.Or(a.Option, q.Option), Value: a.Value}), a.Meaning), " ")
+			answers[i] = strings.Join(append(optionFlags(a), a.Meaning), " ")
 		}
 		fmt.Fprintf(&b, ": %s\n", strings.Join(answers, "; "))
 	}
-	for _, choice := range file.FirstAnswers(questions) {
-		flags = append(flags, optionFlags(choice)...)
+	for _, answer := range file.FirstAnswers(questions) {
+		flags = append(flags, optionFlags(answer)...)
 	}
 	if len(flags) > len(args) {
 		b.WriteString("For example: " + commandLine(flags))
@@ -52,13 +51,13 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 	return errors.New(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// optionFlags returns the flags that set an option.
-func optionFlags(choice importer.Choice) []string {
-	flag := "--" + strings.ReplaceAll(choice.Option, "_", "-")
-	if choice.Option == "no_header" {
+// optionFlags returns the flags of an answer.
+func optionFlags(answer importer.Answer) []string {
+	flag := "--" + strings.ReplaceAll(answer.Option, "_", "-")
+	if answer.Option == "no_header" {
 		return []string{flag}
 	}
-	return []string{flag, choice.Value}
+	return []string{flag, answer.Value}
 }
 
 // adviseDefaults prints a command that also stores the rows that only lack values.

@@ -40,7 +40,7 @@ func (f userFlags) with(ctx context.Context, std cli.Stdio, fn func(context.Cont
 		return err
 	}
 	defer store.Close()
-	err = fn(accounts.AsOperator(ctx), accounts.New(store.Accounts, time.Now, nil))
+	err = fn(accounts.WithCommandLine(ctx), accounts.New(store.Accounts, time.Now, nil))
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Err == nil {
 		return errors.New(e.Message)
 	}

@@ -101,7 +101,7 @@ func (s Store) Link(ctx context.Context, secret []byte) (*Link, error) {
 	return first(read[Link](ctx, s.DB, `SELECT account_id, expires_at, used_at FROM account_links WHERE secret = $1`, secret))
 }
 
-// UseLink uses a link up, and returns nil if it was used or has expired. Of two calls one gets the link.
+// UseLink uses a link up, and returns nil if it was used or has expired. One of two concurrent calls gets it.
 func (s Store) UseLink(ctx context.Context, secret []byte, now int64) (*Link, error) {
 	links, err := write[Link](ctx, s.DB, `UPDATE account_links SET used_at = $2 WHERE secret = $1 AND used_at IS NULL AND expires_at > $2
 RETURNING account_id, expires_at, used_at`, secret, now)

@@ -72,7 +72,7 @@ func (s Store) RevokeTokens(ctx context.Context, account model.ID) error {
 // Key is a key that signs login tokens.
 type Key struct {
 	ID        string `db:"kid"`
-	Seed      []byte `db:"seed"` // of an Ed25519 key
+	Seed      []byte `db:"seed"` // seed of an Ed25519 key
 	CreatedAt int64  `db:"created_at"`
 }
 
@@ -130,7 +130,7 @@ func (s Store) ForgiveFailure(ctx context.Context, key []byte) error {
 	return err
 }
 
-// BoundFailures deletes failures whose window has ended, and those that end first while there are more than max.
+// BoundFailures deletes failures after their window, and beyond max the ones that end first.
 func (s Store) BoundFailures(ctx context.Context, now int64, max int) error {
 	if _, err := s.DB.Exec(ctx, `DELETE FROM account_failures WHERE ends_at <= $1 OR count <= 0`, now); err != nil {
 		return err

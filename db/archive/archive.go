@@ -40,7 +40,7 @@ type Manifest map[string]Content
 // Content summarises the rows of a table.
 type Content struct {
 	Rows   int    `json:"rows"`
-	SHA256 string `json:"sha256"` // of all lines, in hexadecimal
+	SHA256 string `json:"sha256"` // hash of all lines, in hexadecimal
 }
 
 // compare returns an error with the first table that differs.

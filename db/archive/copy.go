@@ -22,7 +22,7 @@ var ErrDiffers = errors.New("the copy differs from the source")
 // It returns db.ErrNotEmpty, db.ErrTargetChanged or db.ErrSourceChanged if the target holds anything else, and
 // ErrDiffers.
 func Copy(ctx context.Context, from, to *db.Store, progress func(rows, before int)) (manifest Manifest, err error) {
-	err = from.ReadTransaction(ctx, func(reading context.Context, snapshot *db.Snapshot) error {
+	err = from.ReadTransaction(ctx, model.NoReplica, func(reading context.Context, snapshot *db.Snapshot) error {
 		revision, err := snapshot.Revision(reading)
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"library-catalogue/db"
+	"library-catalogue/graph/model"
 )
 
 // Write writes a snapshot of the whole catalogue, and returns its manifest.
@@ -24,7 +25,7 @@ func Write(ctx context.Context, store *db.Store, w io.Writer) (Manifest, error) 
 		return nil, err
 	}
 	var manifest Manifest
-	err = store.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
+	err = store.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
 		manifest, err = writeTar(ctx, snapshot, packed, newHeader())
 		return err
 	})

@@ -52,7 +52,7 @@ type Batcher[Q, A any] struct {
 // New returns an idle Batcher.
 func New[Q, A any](config Config[Q, A]) *Batcher[Q, A] { return &Batcher[Q, A]{config: config} }
 
-// batch is a set of requests that run together. It omits requests whose context has ended.
+// batch is a set of requests that run together. It omits requests after the end of their context.
 type batch[Q, A any] struct {
 	requests []*request[Q, A]
 	done     chan struct{} // closed after the next fields and the answers are set
@@ -131,7 +131,7 @@ func (b *Batcher[Q, A]) runQueue() {
 	})
 }
 
-// dequeue returns the oldest batch without the requests whose context has ended, or nil.
+// dequeue returns the oldest batch, or nil. It drops requests after the end of their context.
 func (b *Batcher[Q, A]) dequeue() *batch[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,8 +11,10 @@ import (
 	"library-catalogue/db/schema"
 )
 
-// byFix is the remedy for a problem whose statements are too long to show.
+// byFix is the remedy for a problem with statements that are too long to show.
 const byFix = "catalogue db doctor --fix"
+
+var tables = []string{"categories", "genres", "books"}
 
 // searchTable matches the name of a full-text index of SQLite.
 var searchTable = regexp.MustCompile(`(books|genres|categories)_search`)
@@ -41,7 +43,7 @@ func (e *exam) checkFile(ctx context.Context) error {
 	return nil
 }
 
-// checkReferences finds rows whose parent is missing. They exist only if a program has written
+// checkReferences finds rows without their parent. They exist only if a program has written
 // without the constraints.
 func (e *exam) checkReferences(ctx context.Context) error {
 	for _, r := range []struct{ table, column, parents string }{{"books", "genre_id", "genres"}, {"genres", "category_id", "categories"}} {
@@ -72,7 +74,7 @@ func commas(ids []int64) string {
 
 // checkTexts finds texts that are not in NFC. Only other programs store them.
 func (e *exam) checkTexts(ctx context.Context) error {
-	for _, table := range []string{"categories", "genres", "books"} {
+	for _, table := range tables {
 		n, err := schema.CountNotNormal(ctx, e.Tx, table)
 		if err != nil {
 			return err
@@ -89,7 +91,7 @@ func (e *exam) checkTexts(ctx context.Context) error {
 
 // checkSearch compares the derived texts and words of each row with its texts.
 func (e *exam) checkSearch(ctx context.Context) error {
-	for _, table := range []string{"categories", "genres", "books"} {
+	for _, table := range tables {
 		d := schema.DerivationOf(e.Dialect, table)
 		var wrong []int64
 		if err := e.SelectContext(ctx, &wrong, d.WrongSQL("true")); err != nil {
@@ -153,7 +155,7 @@ func (e *exam) checkChanges(ctx context.Context) error {
 	if err := e.checkFeed(ctx); err != nil {
 		return err
 	}
-	for _, table := range []string{"categories", "genres", "books"} {
+	for _, table := range tables {
 		var ids []int64
 		if err := e.SelectContext(ctx, &ids, fmt.Sprintf(e.unlogged, table, table[:1])); err != nil {
 			return err
@@ -196,7 +198,7 @@ func (e *exam) checkFeed(ctx context.Context) error {
 
 // checkIDs checks that the next id of each table is unused.
 func (e *exam) checkIDs(ctx context.Context) error {
-	for _, table := range []string{"categories", "genres", "books"} {
+	for _, table := range tables {
 		var mend []string
 		for _, statement := range e.passIDs {
 			mend = append(mend, fmt.Sprintf(statement, table))

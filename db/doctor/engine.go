@@ -20,7 +20,7 @@ type engine struct {
 	passIDs      []string // advance the next id past all ids
 	missingWords string   // SELECT of words that the vocabulary lacks
 	logBegins    string   // SELECT that reports whether the log has its beginning
-	unlogged     string   // SELECT of the ids of rows whose newest state is not logged; %[2]s is the code of their type
+	unlogged     string   // SELECT of the ids of rows with a newest state that is not logged; %[2]s is the code of their type
 }
 
 var postgresEngine = engine{

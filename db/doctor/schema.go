@@ -19,7 +19,7 @@ type object struct {
 	Kind       string // table, column, constraint, index, trigger or function
 	Table      string // that it belongs to, or empty
 	Name       string
-	Definition string // compared with that of the migrations
+	Definition string // compared with the definition of the migrations
 	// Make and Definition form the statement that creates the object; Drop removes an existing one
 	// first. Make is NULL if creating it again would lose rows.
 	Make *string
@@ -110,7 +110,7 @@ func objectsOf(ctx context.Context, tx *sqlx.Tx, on engine) (objects []object, e
 // fewer of them.
 var withoutParentheses = strings.NewReplacer("(", "", ")", "", " ", "")
 
-// checkSchema compares the schema with that of the migrations. It ignores additional objects.
+// checkSchema compares the schema with the one that the migrations make. It ignores additional objects.
 func (e *exam) checkSchema(ctx context.Context) error {
 	there, err := objectsOf(ctx, e.Tx, e.engine)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Errors of Translate, beside model.ErrRetry: nothing was stored, and the operation can run again.
+// Further errors of Translate. model.ErrRetry means that nothing was stored and the operation can run again.
 var (
 	ErrForeignKey = errors.New("foreign key violation")
 	ErrDiskFull   = errors.New("the database has no disk space left")

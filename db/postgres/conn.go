@@ -27,7 +27,7 @@ var ErrConnect = errors.New("no connection to PostgreSQL")
 type conn struct {
 	pqConn
 	connector  *Connector
-	generation int64 // of the connector when this connection was opened
+	generation int64 // the connector's generation when this connection was opened
 	wire       *wire
 	unsure     bool // a warning came with the acknowledgement of a commit in this call
 	failed     bool // a statement of this transaction failed

@@ -20,7 +20,7 @@ const connectTimeout = 5 * time.Second
 // opening passes data of a connection between a Connector and its dialer.
 type opening struct {
 	perHost time.Duration // time for each host of the URL
-	address string        // of the last host tried
+	address string        // address of the last host tried
 	wire    *wire         // connection to it
 }
 
@@ -123,7 +123,7 @@ type wire struct {
 
 	mu       sync.Mutex
 	calls    int       // number of calls begun
-	deadline time.Time // of this call
+	deadline time.Time // deadline of this call
 }
 
 // begin starts a call. After its context is canceled, the server has cleanupTimeout to respond.

@@ -141,7 +141,7 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 }
 
 // foldedMatch returns the condition that a folded text contains, starts with or ends with the
-// folded operand. An operand whose folded form is empty matches nothing.
+// folded operand. An operand with an empty folded form matches nothing.
 func (b *Builder) foldedMatch(op model.Op, t *Table, f *model.FieldInfo, column, text string) string {
 	operand := collate.Fold(text)
 	if operand == "" {

@@ -10,7 +10,7 @@ import (
 
 // Keyset is a total order of the rows r of a table: sort keys and the id.
 type Keyset struct {
-	Kinds []model.Kind // of the sort keys, without the id
+	Kinds []model.Kind // kinds of the sort keys, without the id
 
 	keys       []ordering
 	columns    []string // expressions of the sort keys and the id

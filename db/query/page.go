@@ -103,12 +103,12 @@ func (b *Builder) ranked(p *model.Page, k Keyset, found Candidates, bounds []Bou
 		" ORDER BY " + k.orderBy(p.Backward) + b.limit(p)
 }
 
-// Top returns the SELECT of a page whose ids and ranks are chosen.
+// Top returns the SELECT of a page for chosen ids and ranks.
 func (b *Builder) Top(src Source, columns []*model.FieldInfo, p *model.Page, k Keyset, chosen Candidates) string {
 	return b.byID(src, columns, p, k, b.ranked(p, k, chosen, nil))
 }
 
-// byID returns the SELECT of the rows whose ids and sort keys another SELECT has chosen.
+// byID returns the SELECT of the rows for the ids and sort keys of another SELECT.
 func (b *Builder) byID(src Source, columns []*model.FieldInfo, p *model.Page, k Keyset, chosen string) string {
 	k = k.of("k")
 	return "SELECT " + Columns(b.Dialect, columns, "r") + k.selected() +

@@ -44,8 +44,7 @@ var (
 	tables = map[string]*Table{"Book": Books, "Genre": Genres, "Category": Categories}
 )
 
-// newTable returns the table of a type. orders are additional orders and changes to those of its
-// fields.
+// newTable returns the table of a type. orders are additional orders and changes to its fields' orders.
 func newTable(name, typename string, orders map[string]ordering) *Table {
 	entity := model.Entities[typename]
 	t := &Table{Name: name, typename: typename, fields: map[string]*model.FieldInfo{}, relations: map[string]model.Relation{}, orders: map[string]ordering{

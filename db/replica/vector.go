@@ -31,9 +31,12 @@ func (v Vector) sum() (sum int64) {
 	return sum
 }
 
+// VectorSQL is the statement of ReadVector.
+const VectorSQL = `SELECT slot, n, reference FROM revision WHERE n > 0`
+
 // ReadVector reads the vector and the revision of a snapshot.
 func ReadVector(ctx context.Context, query func(ctx context.Context, text string, args ...any) (*sql.Rows, error)) (v Vector, at model.Revision, err error) {
-	rows, err := query(ctx, `SELECT slot, n, reference FROM revision WHERE n > 0`)
+	rows, err := query(ctx, VectorSQL)
 	if err != nil {
 		return nil, at, err
 	}

@@ -191,16 +191,14 @@ func Unprepared(h Handle) Handle {
 	return h
 }
 
-// Tracked is a Handle that records its last statement.
+// Tracked is a Handle that records whether its last statement returned rows.
 type Tracked struct {
 	Handle
-	Text    string
-	HasRows bool // the statement returned rows
+	HasRows bool
 }
 
 // Statement implements Handle.
 func (t *Tracked) Statement(ctx context.Context, text string) (Statement, error) {
-	t.Text = text
 	stmt, err := t.Handle.Statement(ctx, text)
 	return trackedStatement{stmt, t}, err
 }
@@ -215,12 +213,6 @@ func (s trackedStatement) QueryContext(ctx context.Context, args ...any) (*sql.R
 	rows, err := s.Statement.QueryContext(ctx, args...)
 	s.t.HasRows = err == nil
 	return rows, err
-}
-
-// ExecContext implements Handle.
-func (t *Tracked) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	t.Text = text
-	return t.Handle.ExecContext(ctx, text, args...)
 }
 
 // Query runs a statement that returns rows.

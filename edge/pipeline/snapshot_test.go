@@ -145,7 +145,7 @@ func TestNoSnapshot(t *testing.T) {
 type noSnapshot struct{ servertest.Failing }
 
 func (n noSnapshot) Read(ctx context.Context, _ model.Revision, _ model.Replicas, fn func(context.Context) (bool, error)) (int64, error) {
-	if _, err := fn(n.WithSnapshot(ctx)); !errors.Is(err, model.ErrSnapshotChanged) {
+	if _, err := fn(n.WithSnapshot(ctx)); err != nil {
 		return -1, err
 	}
 	return -1, &model.Error{Code: model.Unavailable, Message: "The database did not answer. Try again in a moment.", Err: errors.New("socket")}

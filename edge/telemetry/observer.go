@@ -8,7 +8,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,17 +19,16 @@ import (
 
 // Config configures an Observer.
 type Config struct {
-	Logger     *slog.Logger                        // nil: no log
-	Checks     func(context.Context) []model.Check // health checks of /readyz; nil: none
-	Pools      map[string]*sql.DB                  // connection pools by name
-	Waiting    func() time.Duration                // age of the oldest pending statement; nil: not measured
-	Feed       func() stats.Feed                   // state of the feed of changes; nil: not exported
-	Panics     func() int64                        // recovered panics of background tasks; nil: not counted
-	Replicas   func() *stats.Replicas              // state of the replicas; nil: no replicas
-	Operations []string                            // GraphQL operations that get their own label value
-	Slow       time.Duration                       // minimum database time of a request in the slow log; 0: no slow log
-	Tracing    *Tracing                            // nil: no traces
-	Build      Build
+	Logger   *slog.Logger                        // nil: no log
+	Checks   func(context.Context) []model.Check // health checks of /readyz; nil: none
+	Pools    map[string]*sql.DB                  // connection pools by name
+	Waiting  func() time.Duration                // age of the oldest pending statement; nil: not measured
+	Feed     func() stats.Feed                   // state of the feed of changes; nil: not exported
+	Panics   func() int64                        // recovered panics of background tasks; nil: not counted
+	Replicas func() *stats.Replicas              // state of the replicas; nil: no replicas
+	Slow     time.Duration                       // minimum database time of a request in the slow log; 0: no slow log
+	Tracing  *Tracing                            // nil: no traces
+	Build    Build
 }
 
 // Build describes the source of the program.
@@ -42,13 +40,12 @@ type Build struct {
 
 // Observer records the requests and statements of one server. It is safe for concurrent use.
 type Observer struct {
-	log        *slog.Logger
-	health     *health
-	metrics    *metrics
-	operations []string
-	slow       time.Duration
-	tracing    *Tracing
-	sources    bool // tell clients the source of a response
+	log     *slog.Logger
+	health  *health
+	metrics *metrics
+	slow    time.Duration
+	tracing *Tracing
+	sources bool // tell clients the source of a response
 }
 
 // New returns an Observer.
@@ -58,11 +55,8 @@ func New(cfg Config) *Observer {
 		log = slog.New(slog.DiscardHandler)
 	}
 	health := &health{checks: cfg.Checks, build: cfg.Build, log: log}
-	return &Observer{log, health, newMetrics(health, cfg), cfg.Operations, cfg.Slow, cfg.Tracing, cfg.Replicas != nil}
+	return &Observer{log, health, newMetrics(health, cfg), cfg.Slow, cfg.Tracing, cfg.Replicas != nil}
 }
-
-// Knows reports whether a GraphQL operation has its own label value in metrics.
-func (o *Observer) Knows(operation string) bool { return slices.Contains(o.operations, operation) }
 
 // Register adds the metrics of c. A panic in its Collect, which runs in a goroutine of the registry, omits them.
 func (o *Observer) Register(c prometheus.Collector) error {

@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	otelcodes "go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -40,23 +39,18 @@ func NewTracing(ctx context.Context, version, database string, log *slog.Logger)
 		return nil, nil
 	}
 	u, err := url.Parse(endpoint)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, fmt.Errorf("%s must be an http or https URL, such as http://localhost:4318", variable)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
+		return nil, fmt.Errorf("%s must be an http or https URL without credentials, such as http://localhost:4318 "+
+			"(credentials belong in %sHEADERS)", variable, otlpPrefix)
 	}
 	const protocol = "http/protobuf"
-	if variable == "OTEL_EXPORTER_OTLP_ENDPOINT" {
-		u = u.JoinPath("v1/traces")
-	}
 	if _, p := otlpVariable("PROTOCOL"); p != "" && p != protocol {
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL %s is not supported: set it to %s, and use the collector's port for it (often 4318)", p, protocol)
+		return nil, fmt.Errorf("%sPROTOCOL %s is not supported: set it to %s, and use the collector's port for it "+
+			"(often 4318)", otlpPrefix, p, protocol)
 	}
-	client, err := newOTLPClient(u)
+	exporter, err := newExporter(ctx, log)
 	if err != nil {
 		return nil, err
-	}
-	exporter, err := otlptrace.New(ctx, client)
-	if err != nil {
-		return nil, fmt.Errorf("starting the trace exporter: %w", err)
 	}
 	res, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "catalogue"), attribute.String("service.version", version)),
@@ -64,7 +58,7 @@ func NewTracing(ctx context.Context, version, database string, log *slog.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("reading OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing", "error", Truncate(err.Error())) }))
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
 	return &Tracing{provider: provider, tracer: provider.Tracer("library-catalogue/server"), system: database}, nil
 }

@@ -150,9 +150,10 @@ func TestNoTraces(t *testing.T) {
 			}
 		})
 	}
-	for _, endpoint := range []string{"zz:::", "localhost:4318", "http://", "ftp://localhost"} {
+	for _, endpoint := range []string{"zz:::", "localhost:4318", "http://", "ftp://localhost", "http://me:hunter2@collector:4318"} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-		if _, err := telemetry.NewTracing(t.Context(), "v1", "sqlite", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT must be") {
+		if _, err := telemetry.NewTracing(t.Context(), "v1", "sqlite", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT must be") ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", endpoint, err)
 		}
 	}

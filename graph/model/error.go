@@ -137,6 +137,12 @@ func (f FieldErrors) Err() error {
 // request runs again in a transaction; clients see this error only if that fails too.
 var ErrSnapshotChanged = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
 
+// RunsAgain reports whether the operation or the transaction of an error runs again, so that it is no failure.
+func RunsAgain(err error) bool {
+	e, _ := errors.AsType[*Error](err)
+	return e == ErrRetry || errors.Is(err, ErrSnapshotChanged)
+}
+
 // ErrNoPrimary reports that the primary does not answer, and that replicas serve reads.
 var ErrNoPrimary = Errorf(Unavailable, "The primary database does not answer. Try again in a moment.")
 

@@ -57,6 +57,14 @@ func (f *failing) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genr
 	return unless(f, genres, func() ([]*model.Genre, error) { return f.Resolver.LoadGenres(ctx, ids) })
 }
 
+func (f *failing) ParentGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
+	return unless(f, genres, func() ([]*model.Genre, error) { return f.Resolver.ParentGenres(ctx, ids) })
+}
+
+func (f *failing) ParentCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
+	return unless(f, categories, func() ([]*model.Category, error) { return f.Resolver.ParentCategories(ctx, ids) })
+}
+
 func (f *failing) LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 	return unless(f, categories, func() ([]*model.Category, error) { return f.Resolver.LoadCategories(ctx, ids) })
 }

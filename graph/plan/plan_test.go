@@ -354,6 +354,10 @@ func (g gone) LoadGenres(_ context.Context, ids []model.ID) ([]*model.Genre, err
 	return make([]*model.Genre, len(ids)), nil
 }
 
+func (g gone) ParentGenres(ctx context.Context, _ []model.ID) ([]*model.Genre, error) {
+	return g.Resolver.ParentGenres(ctx, []model.ID{1 << 40})
+}
+
 // TestRowsThatAreGone asks for what rows point at, and is not there: the query is to be run again.
 func TestRowsThatAreGone(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -85,8 +84,7 @@ func StructType[T any](name string) *Type[*T] {
 // Load returns the rows with these ids, in their order, and nil for missing rows.
 type Load[T any] func(ctx context.Context, ids []model.ID) ([]*T, error)
 
-// One adds a field that leads to a row by its id. A missing row was deleted concurrently: the error
-// is model.ErrSnapshotChanged.
+// One adds a field that leads to a row by its id. load returns an error if a row is missing.
 func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.ID, load Load[T]) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
 		return newOne(func(r *run, rows []P) ([]*T, error) {
@@ -94,11 +92,7 @@ func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.I
 			for i, row := range rows {
 				ids[i] = id(row)
 			}
-			found, err := load(r.ctx, ids)
-			if err == nil && slices.Contains(found, nil) {
-				err = model.ErrSnapshotChanged
-			}
-			return found, err
+			return load(r.ctx, ids)
 		}, target.compile(c, f.Selections))
 	}
 }

@@ -14,6 +14,8 @@ import (
 func (b *workbook) value(cell xml.StartElement) (string, error) {
 	text := string(b.text)
 	switch kind := attr(cell, "t"); {
+	case cell.Name.Local != "c":
+		return odsValue(cell, text), nil
 	case kind == "s" && text != "":
 		i, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || i < 0 || i+1 >= len(b.texts) {

@@ -205,7 +205,7 @@ func plausibility(text string, c charset) int {
 	}
 	share := 100 * slices.Max(usual) / letters
 	if ideographic := unicode.In([]rune(c.languages[0])[0], unicode.Han, unicode.Hiragana, unicode.Hangul); ideographic {
-		share = min(100, 3*share) // of thousands of characters
+		share = min(100, 3*share) // languages lists few of thousands of characters
 	}
 	return good * share / words
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -11,7 +10,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"library-catalogue/graph/model/textline"
 )
+
+const (
+	maxRow     = textline.MaxBytes // bytes of a row
+	maxColumns = 16_384            // as in Excel; each one is compared with the names of all fields
+)
+
+var errTooLong = errors.New("the row is longer than 1 MiB")
 
 var errQuotes = errors.New("the quotes are unbalanced: a quoted cell ends with a quote, and a quote inside is doubled")
 
@@ -19,14 +27,12 @@ var errQuotes = errors.New("the quotes are unbalanced: a quoted cell ends with a
 // ends inside cells, accepts quotes inside unquoted cells, and loses one line, not the rest of the file, to an
 // unclosed quote.
 type csvReader struct {
-	*lineReader
-	delimiter byte
-	quote     byte // around quoted cells; 0 means "
-	backslash bool // escapes a quote in a quoted cell
-	columns   int
-	endsInCR  bool     // lines end with a lone CR, as that of the header
-	first     *Record  // of a file without a header, until Next returns it
-	header    []string // of a file with one
+	*textline.Reader
+	Format
+	columns  int
+	endsInCR bool     // the line of the header ends with a lone CR
+	first    *Record  // row above the others in a file without a header, until Next returns it
+	header   []string // cells of the header, if there is one
 
 	// The last malformed record of several lines. It makes reading linear: a later record that is in a quoted cell at the
 	// end of one of these lines would go on and fail in the same way.
@@ -36,10 +42,10 @@ type csvReader struct {
 
 // newCSVReader returns a reader behind the header, and the names of the columns.
 func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
-	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter, quote: f.Quote, backslash: f.Backslash}
-	first, err := r.nextFull()
-	for err == nil && first.number <= f.Before {
-		first, err = r.nextFull()
+	r = &csvReader{Reader: textline.NewReader(in), Format: f}
+	first, err := r.NextFull()
+	for err == nil && first.Number <= f.Before {
+		first, err = r.NextFull()
 	}
 	if errors.Is(err, io.EOF) {
 		return nil, nil, errors.New("the file is empty: it needs a header with the names of the columns")
@@ -51,11 +57,11 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 		return nil, nil, fmt.Errorf("the header: %w", err)
 	}
 	if len(header) > maxColumns {
-		return nil, nil, fmt.Errorf("line %d has more than %d columns: set the header row option if it is no header, or the delimiter option", first.number, maxColumns)
+		return nil, nil, fmt.Errorf("line %d has more than %d columns: set the header row option if it is no header, or the delimiter option", first.Number, maxColumns)
 	}
-	r.columns, r.endsInCR = len(header), first.endsInCR()
+	r.columns, r.endsInCR = len(header), first.EndsInCR()
 	if f.NoHeader {
-		r.first = &Record{Line: first.number, Cells: header, Size: len(first.text)}
+		r.first = &Record{Line: first.Number, Cells: header, Size: len(first.Text)}
 		header = make([]string, r.columns)
 		for i := range header {
 			header[i] = "#" + strconv.Itoa(i+1)
@@ -84,19 +90,19 @@ func (r *csvReader) Next() (out Record, err error) {
 }
 
 func (r *csvReader) nextRecord() (Record, error) {
-	first, err := r.nextFull()
+	first, err := r.NextFull()
 	if err != nil {
 		return Record{}, err
 	}
 	first = r.joined(first)
-	out := Record{Line: first.number}
+	out := Record{Line: first.Number}
 	out.Cells, out.Size, err = r.record(first)
 	if errors.Is(err, errQuotes) {
 		if cells, ok := r.plain(first); ok {
 			out.Cells, err = cells, nil
 		}
 	}
-	out.Unended = r.unended && len(r.putBack) == 0
+	out.Unended = r.IsUnended()
 	switch {
 	case errors.Is(err, errTooLong):
 		out.Problem, out.Mend = sentence(err), mendLength
@@ -110,7 +116,7 @@ func (r *csvReader) nextRecord() (Record, error) {
 		out.Cells = out.Cells[:r.columns]
 	case len(out.Cells) > r.columns:
 		out.Problem = fmt.Sprintf("The row has %d cells, the header has %d.", len(out.Cells), r.columns)
-		out.Mend = fmt.Sprintf("Quote cells that contain %q.", string(r.delimiter))
+		out.Mend = fmt.Sprintf("Quote cells that contain %q.", string(r.Delimiter))
 	}
 	return out, nil
 }
@@ -120,62 +126,62 @@ const maxJoined = 4
 
 // joined adds the next lines to a line that ends with a lone CR, if the CR is a part of a cell: if only together they
 // have the right number of cells.
-func (r *csvReader) joined(first line) line {
-	isRow := func(l line) bool {
-		alone := &csvReader{lineReader: &lineReader{in: bufio.NewReaderSize(strings.NewReader(""), 16)}, delimiter: r.delimiter, quote: r.quote, backslash: r.backslash}
+func (r *csvReader) joined(first textline.Line) textline.Line {
+	isRow := func(l textline.Line) bool {
+		alone := &csvReader{Reader: new(textline.Reader), Format: r.Format}
 		cells, _, err := alone.record(l)
 		return err == nil && len(cells) == r.columns
 	}
-	all, added := first, []line(nil)
-	for all.endsInCR() && !r.endsInCR && len(added) < maxJoined {
-		next, err := r.lineReader.next()
+	all, added := first, []textline.Line(nil)
+	for all.EndsInCR() && !r.endsInCR && len(added) < maxJoined {
+		next, err := r.Reader.Next()
 		if err != nil {
 			break
 		}
 		added = append(added, next)
-		all.text = slices.Concat(all.text, next.text)
-		if len(next.content()) == 0 || len(all.text) > maxRow || isRow(first) && isRow(next) {
+		all.Text = slices.Concat(all.Text, next.Text)
+		if len(next.Content()) == 0 || len(all.Text) > maxRow || isRow(first) && isRow(next) {
 			break
 		}
 		if isRow(all) {
 			return all
 		}
 	}
-	r.unread(added)
+	r.Unread(added)
 	return first
 }
 
 // plain splits a line in which quotes are ordinary characters, as in "A" is for Apple. ok requires the right
 // number of cells and an even number of quotes in each.
-func (r *csvReader) plain(l line) (cells []string, ok bool) {
-	cells = strings.Split(string(l.content()), string(r.delimiter))
+func (r *csvReader) plain(l textline.Line) (cells []string, ok bool) {
+	cells = strings.Split(string(l.Content()), string(r.Delimiter))
 	odd := func(cell string) bool { return strings.Count(cell, string(r.quoteSign()))%2 != 0 }
 	return cells, len(cells) == r.columns && !slices.ContainsFunc(cells, odd)
 }
 
 // record returns the cells and the size in bytes of the record that begins with first. After a malformed record
 // it puts back all lines but the first, and they are read as records.
-func (r *csvReader) record(first line) (cells []string, size int, err error) {
+func (r *csvReader) record(first textline.Line) (cells []string, size int, err error) {
 	quote := r.quoteSign()
-	rest := first.text
+	rest := first.Text
 	size = len(rest)
-	number := first.number // of the line of rest
-	var more []line        // after first
+	number := first.Number   // number of the line of rest
+	var more []textline.Line // after first
 	malformed := func(err error) ([]string, int, error) {
 		if number > r.malformedUntil {
 			r.malformedUntil, r.malformedErr = number, err
 		}
-		r.unread(more)
-		return []string{string(first.content())}, len(first.text), err
+		r.Unread(more)
+		return []string{string(first.Content())}, len(first.Text), err
 	}
-	if first.tooLong {
+	if first.TooLong {
 		return malformed(errTooLong)
 	}
 	for {
 		if !bytes.HasPrefix(rest, []byte{quote}) {
-			cell, after, found := bytes.Cut(rest, []byte{r.delimiter})
+			cell, after, found := bytes.Cut(rest, []byte{r.Delimiter})
 			if !found {
-				return append(cells, string(line{text: rest}.content())), size, nil
+				return append(cells, string(textline.Line{Text: rest}.Content())), size, nil
 			}
 			cells, rest = append(cells, string(cell)), after
 			continue
@@ -189,7 +195,7 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 				if number < r.malformedUntil {
 					return malformed(r.malformedErr)
 				}
-				next, err := r.lineReader.next()
+				next, err := r.Reader.Next()
 				if errors.Is(err, io.EOF) {
 					number = math.MaxInt
 					return malformed(errQuotes)
@@ -198,14 +204,14 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 					return nil, 0, err
 				}
 				more = append(more, next)
-				rest, number = next.text, next.number
-				if size += len(rest); size > maxRow || next.tooLong {
+				rest, number = next.Text, next.Number
+				if size += len(rest); size > maxRow || next.TooLong {
 					return malformed(errTooLong)
 				}
 				continue
 			}
 			rest = after
-			if r.backslash && endsInBackslash(cell) {
+			if r.Backslash && endsInBackslash(cell) {
 				cell[len(cell)-1] = quote
 				continue
 			}
@@ -215,10 +221,10 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 			cell, rest = append(cell, quote), rest[1:]
 		}
 		cells = append(cells, string(cell))
-		if len(line{text: rest}.content()) == 0 {
+		if len(textline.Line{Text: rest}.Content()) == 0 {
 			return cells, size, nil
 		}
-		if rest[0] != r.delimiter {
+		if rest[0] != r.Delimiter {
 			return malformed(errQuotes)
 		}
 		rest = rest[1:]
@@ -226,7 +232,7 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 }
 
 // quoteSign returns the sign around quoted cells.
-func (r *csvReader) quoteSign() byte { return cmp.Or(r.quote, '"') }
+func (r *csvReader) quoteSign() byte { return cmp.Or(r.Quote, '"') }
 
 // endsInBackslash reports whether a cell ends in a backslash that no other escapes.
 func endsInBackslash(cell []byte) bool {

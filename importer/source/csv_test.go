@@ -8,15 +8,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // readRecords reads all records of a CSV text. A malformed one is what is wrong
 // with it and its first line.
 func readRecords(t *testing.T, text string) (records [][]string) {
 	t.Helper()
-	lines := &csvReader{lineReader: newLineReader(strings.NewReader(text)), delimiter: ','}
+	lines := &csvReader{Reader: textline.NewReader(strings.NewReader(text)), Format: Format{Delimiter: ','}}
 	for {
-		first, err := lines.nextFull()
+		first, err := lines.NextFull()
 		if errors.Is(err, io.EOF) {
 			return records
 		}
@@ -66,14 +68,14 @@ func TestRecords(t *testing.T) {
 
 func TestLineNumbers(t *testing.T) {
 	t.Parallel()
-	lines := &csvReader{lineReader: newLineReader(strings.NewReader("a\n\"b\nc\nd")), delimiter: ','}
+	lines := &csvReader{Reader: textline.NewReader(strings.NewReader("a\n\"b\nc\nd")), Format: Format{Delimiter: ','}}
 	var numbers []int
 	for {
-		first, err := lines.nextFull()
+		first, err := lines.NextFull()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		numbers = append(numbers, first.number)
+		numbers = append(numbers, first.Number)
 		lines.record(first)
 	}
 	if diff := cmp.Diff([]int{1, 2, 3, 4}, numbers); diff != "" {
@@ -85,8 +87,8 @@ func TestLineNumbers(t *testing.T) {
 func TestReadError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	lines := &csvReader{lineReader: newLineReader(io.MultiReader(strings.NewReader("a,\"b\n"), errReader{broken})), delimiter: ','}
-	first, err := lines.nextFull()
+	lines := &csvReader{Reader: textline.NewReader(io.MultiReader(strings.NewReader("a,\"b\n"), errReader{broken})), Format: Format{Delimiter: ','}}
+	first, err := lines.NextFull()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,12 @@ import (
 	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // Windows1252 is the name of the encoding of Western Europe.
 const Windows1252 = "Windows-1252"
-
-// byteOrderMark may precede a text.
-const byteOrderMark = "\uFEFF"
 
 var (
 	utf8Charset = charset{name: "UTF-8"}
@@ -83,7 +82,7 @@ func findCharset(in io.Reader) (found charset, unsure []Guess, err error) {
 		}
 	}
 	switch half := len(start) / 2; {
-	case bytes.HasPrefix(start, []byte(byteOrderMark)):
+	case bytes.HasPrefix(start, []byte(textline.ByteOrderMark)):
 		return utf8Charset, nil, nil
 	case bytes.HasPrefix(start, []byte{0xFF, 0xFE}), half > 0 && zeros[1] > half/2 && zeros[0] < half/10+1:
 		return utf16Little, nil, nil

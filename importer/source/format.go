@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"library-catalogue/graph/model/textline"
 )
 
 // Format is the format of the records in a text.
@@ -59,8 +59,8 @@ const searchedRows = 10
 
 // Header finds the header of a table.
 type Header struct {
-	Encoding string                   // of a text; "" means detect
-	Sheet    string                   // of a spreadsheet; "" means those with the best header
+	Encoding string                   // encoding of a text; "" means detect
+	Sheet    string                   // name of a sheet; "" means the sheets with the best header
 	None     bool                     // there is none: the columns are #1, #2, …
 	Row      int                      // line of a text, or row of a sheet; 0 means the best of searchedRows
 	Matched  func(names []string) int // returns the number of known column names
@@ -99,66 +99,69 @@ func filled(row []string) (n int) {
 	return n
 }
 
-// findFormat detects the format of a text from its beginning. The delimiter of CSV is the one that yields most
-// known column names, at least minKnown, or else most cells.
+// findFormat detects the format of a text from its beginning.
 func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, error) {
 	start, err := bufio.NewReaderSize(in, maxRow).Peek(maxRow)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Format{}, err
 	}
-	f := Format{Name: CSV, Delimiter: ',', NoHeader: h.None}
-	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(byteOrderMark)), " \t\r\n")
-	inner, array := bytes.CutPrefix(content, []byte("["))
-	inner = bytes.TrimLeft(inner, " \t\r\n")
-	if library := libraryFormat(content); name == "" && library != "" {
-		return Format{Name: library}, nil
-	}
-	switch {
-	case name != FormatCSV && bytes.HasPrefix(content, []byte{recordSeparator}):
-		return Format{Name: JSONArray, IsStream: true}, nil
-	case name != FormatCSV && array && bytes.IndexAny(inner, "{]") == 0:
-		f.Name = JSONArray
-		return f, nil
-	case name == FormatJSON, name == "" && bytes.HasPrefix(content, []byte("{")):
-		f.Name = JSONLines
-		if f.Path, err = findArray(content, h); f.Path != nil {
-			f.Name = JSONArray
-		} else if err != nil {
-			return f, err
-		} else if f.Path, f.IsKeyed, f.IsStream, err = findObjects(content, h); f.IsKeyed || f.IsStream || f.Path != nil {
-			f.Name = JSONArray
-		} else if line, _, _ := bytes.Cut(content, []byte("\n")); !jsontext.Value(line).IsValid() && jsontext.Value(content).IsValid() {
-			return f, errors.New("the file is one JSON value without a list of books: write an array of objects, or one object in each line")
+	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(textline.ByteOrderMark)), " \t\r\n")
+	for _, l := range libraries {
+		if name == "" && l.begins(content) {
+			return Format{Name: l.format}, nil
 		}
-		return f, err
-	case name == "" && bytes.HasPrefix(content, []byte(dumpStart)):
-		f.Name = JSONLines
-		return f, nil
 	}
+	if name != FormatCSV {
+		if f, err := findJSON(content, name == FormatJSON, h); f.Name != "" || err != nil {
+			return f, err
+		}
+	}
+	return findCSV(start, delimiter, h)
+}
+
+// findJSON detects the form of JSON. Format.Name is "" if the text is none and isJSON is false.
+func findJSON(content []byte, isJSON bool, h Header) (Format, error) {
+	inner, isArray := bytes.CutPrefix(content, []byte("["))
+	switch {
+	case bytes.HasPrefix(content, []byte{recordSeparator}):
+		return Format{Name: JSONArray, IsStream: true}, nil
+	case isArray && bytes.IndexAny(bytes.TrimLeft(inner, " \t\r\n"), "{]") == 0:
+		return Format{Name: JSONArray}, nil
+	case isJSON, bytes.HasPrefix(content, []byte("{")):
+		return findList(content, h)
+	case bytes.HasPrefix(content, []byte(dumpStart)):
+		return Format{Name: JSONLines}, nil
+	}
+	return Format{}, nil
+}
+
+// findCSV finds the delimiter that yields most known column names, at least minKnown, or else most cells.
+func findCSV(start []byte, delimiter byte, h Header) (Format, error) {
+	f := Format{Name: CSV, Delimiter: ',', NoHeader: h.None, Backslash: escapesQuotes(start)}
 	tried := delimiters
 	if delimiter != 0 {
 		tried = []byte{delimiter}
 	}
-	f.Backslash = escapesQuotes(start)
-	best := [2]int{-1, 0}
+	most, widest := -1, 0 // known names and cells of the best header
 	for _, delimiter := range tried {
-		rows, lines := firstRows(start, delimiter, f.Backslash, h.Row)
+		rows, lines := firstRows(start, Format{Delimiter: delimiter, Backslash: f.Backslash}, h.Row)
 		if len(rows) == 0 {
 			continue
 		}
 		i := h.find(rows)
-		known := h.Matched(rows[i])
+		known, cells := h.Matched(rows[i]), len(rows[i])
 		if known < minKnown {
 			known = 0
 		}
-		if found := [2]int{known, len(rows[i])}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
-			best, f.Delimiter, f.Before = found, delimiter, lines[i]-1
+		if known > most || known == most && cells > widest {
+			most, widest, f.Delimiter, f.Before = known, cells, delimiter, lines[i]-1
 		}
 	}
-	if apostrophes := f.withApostrophes(start); apostrophes.suits(start) && (isQuoted(start, f) || !startsQuoted.Match(start) && !f.suits(start)) {
-		f = apostrophes
+	if quoted := f.withApostrophes(start); quoted.suits(start) &&
+		(isQuoted(start, f) || !startsQuoted.Match(start) && !f.suits(start)) {
+		f = quoted
 	}
-	if h.Row > 1 && best[0] < 0 {
+	if h.Row > 1 && most < 0 {
 		return f, fmt.Errorf("the file has no line %d for its header", h.Row)
 	}
 	return f, nil
@@ -202,24 +205,24 @@ var doubledQuote = regexp.MustCompile(`[^\s,;|"]""|""[\pL\pN]`)
 // escapesQuotes reports whether backslashes escape quotes, as in exports of MySQL: if the header is quoted, or no quote is
 // doubled.
 func escapesQuotes(text []byte) bool {
-	isQuoted := bytes.HasPrefix(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte(`"`))
+	isQuoted := bytes.HasPrefix(bytes.TrimPrefix(text, []byte(textline.ByteOrderMark)), []byte(`"`))
 	return escapedQuote.Match(text) && (isQuoted || !doubledQuote.Match(bytes.ReplaceAll(text, []byte(`\"`), nil)))
 }
 
 // firstRows returns the first rows of CSV with their lines, or only the row of a line.
-func firstRows(start []byte, delimiter byte, backslash bool, line int) (rows [][]string, lines []int) {
-	r := &csvReader{lineReader: newLineReader(bytes.NewReader(start)), delimiter: delimiter, backslash: backslash}
+func firstRows(start []byte, f Format, line int) (rows [][]string, lines []int) {
+	r := &csvReader{Reader: textline.NewReader(bytes.NewReader(start)), Format: f}
 	for {
-		first, err := r.nextFull()
-		if err != nil || line == 0 && first.number > searchedRows || line > 0 && len(rows) > 0 {
+		first, err := r.NextFull()
+		if err != nil || line == 0 && first.Number > searchedRows || line > 0 && len(rows) > 0 {
 			return rows, lines
 		}
-		if first.number >= line {
+		if first.Number >= line {
 			cells, _, _ := r.record(first)
 			if len(cells) > maxColumns {
 				cells = nil // no header
 			}
-			rows, lines = append(rows, cells), append(lines, first.number)
+			rows, lines = append(rows, cells), append(lines, first.Number)
 		}
 	}
 }

@@ -46,8 +46,8 @@ func TestListsOfOtherThings(t *testing.T) {
 		`{"title": "A", "year": 1, "author": [{"name": "X"}]}`:                                                  nil,
 		`{"title": "A", "author": [{"name": "X"}]}`:                                                             nil,
 	} {
-		path, err := findArray([]byte(text), knownNames)
-		if diff := cmp.Diff(want, path); diff != "" || err != nil {
+		f, err := findList([]byte(text), knownNames)
+		if diff := cmp.Diff(want, f.Path); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", text, err, diff)
 		}
 	}

@@ -8,23 +8,25 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"library-catalogue/graph/model/textline"
 )
 
-// jsonLines reads the records of a JSON Lines file: an object a line. Columns before it are skipped, as in the dumps
-// of Open Library.
-type jsonLines struct{ *lineReader }
+// jsonLines reads the records of a JSON Lines file: an object a line. It skips columns before the object, which dumps of
+// Open Library have.
+type jsonLines struct{ *textline.Reader }
 
 func (r jsonLines) Next() (Record, error) {
-	first, err := r.nextFull()
+	first, err := r.NextFull()
 	if err != nil {
 		return Record{}, err
 	}
-	text := first.content()
+	text := first.Content()
 	if at := bytes.Index(text, []byte("\t{")); bytes.HasPrefix(text, []byte(dumpStart)) && at > 0 {
 		text = text[at+1:]
 	}
-	out := Record{Line: first.number, Cells: []string{string(text)}, Size: len(first.text)}
-	if first.tooLong {
+	out := Record{Line: first.Number, Cells: []string{string(text)}, Size: len(first.Text)}
+	if first.TooLong {
 		out.Problem, out.Mend = sentence(errTooLong), mendLength
 	} else {
 		out.ParseJSON(text, "line")
@@ -46,7 +48,7 @@ type jsonArray struct {
 }
 
 func newJSONArray(in io.Reader, f Format) *jsonArray {
-	text := &elementReader{in: newLineReader(in).in, line: 1}
+	text := &elementReader{in: textline.WithoutMark(in), line: 1}
 	// ParseJSON checks the characters and the names of each element.
 	return &jsonArray{text: text, in: newDecoder(text), Format: f}
 }
@@ -86,17 +88,18 @@ func (r *jsonArray) end() error {
 	_, err := r.in.ReadToken() // ]
 	for err == nil && r.in.StackDepth() > 0 {
 		r.text.pass(r.in.InputOffset())
-		if kind, _ := r.in.StackIndex(r.in.StackDepth()); kind == jsontext.KindBeginArray && r.in.PeekKind() == jsontext.KindBeginObject {
+		parent, _ := r.in.StackIndex(r.in.StackDepth())
+		next := r.in.PeekKind()
+		switch isObject := next == jsontext.KindBeginObject; {
+		case isObject && parent == jsontext.KindBeginArray:
 			return errors.New("the JSON has several lists of books: put all books in one array")
-		}
-		if kind, _ := r.in.StackIndex(r.in.StackDepth()); r.IsKeyed && kind == jsontext.KindBeginObject && r.in.PeekKind() == jsontext.KindBeginObject {
+		case isObject && r.IsKeyed:
 			return errors.New("the JSON has other objects behind the books: put all books in one object")
-		}
-		if r.in.PeekKind() == jsontext.KindBeginArray || r.in.PeekKind() == jsontext.KindBeginObject {
+		case isObject, next == jsontext.KindBeginArray:
 			err = r.in.SkipValue()
-			continue
+		default:
+			_, err = r.in.ReadToken()
 		}
-		_, err = r.in.ReadToken()
 	}
 	if err != nil {
 		return r.failed(err)

@@ -2,88 +2,86 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// findArray returns the keys that lead to an array of objects in the object at the start of a text, if more names of
-// its first object are known than of the outer object, and as many as of that with its nested objects. Arrays of the outer
-// object are none of its names, because they may be lists of authors. Otherwise it returns nil. Several such arrays are an error.
-func findArray(start []byte, h Header) (path []string, err error) {
-	first := map[string][]string{} // by path: the names of the first object
-	paths := map[string][]string{}
-	outer, _ := walk(objects(start), nil, func(at, names []string) {
-		key := strings.Join(at, "\x00")
-		first[key], paths[key] = names, at
+// findList detects where the records are in a JSON text that begins with an object and may be cut:
+//
+//  1. In the array whose first object has most known names: more than the outer object, and as many as the outer object
+//     with its nested objects. Its arrays are none of its names, because they may be lists of authors.
+//  2. In the objects of the text, if the outer object has known names or is not alone: one in each line, or a stream.
+//  3. In the members of an object. All of them have known names, or all have the same names.
+//  4. In the array whose first object has most names, and as many as the outer object.
+//
+// Several such places are an error.
+func findList(start []byte, h Header) (Format, error) {
+	f := Format{Name: JSONArray}
+	s := scanner{in: newDecoder(bytes.NewReader(start)), header: h}
+	names, err := s.object(nil)
+	isWhole := err == nil
+	withoutArrays := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(s.arrays, func(a array) bool { return len(a.path) == 1 && a.path[0] == name })
 	})
-	outer = slices.DeleteFunc(outer, func(name string) bool { return paths[name] != nil }) // lists, of authors too
-	most := h.Matched(outer) - 1
-	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
-	most = max(most, h.Matched(outer))
-	for _, key := range slices.Sorted(maps.Keys(first)) {
-		switch n := h.Matched(first[key]); {
-		case n > most:
-			path, most, err = paths[key], n, nil
-		case n == most && path != nil:
-			err = severalLists(path, paths[key])
-		}
+	most := h.Matched(withoutArrays) - 1
+	most = max(most, h.Matched(slices.DeleteFunc(withoutArrays, isNested)))
+	byPath := func(a, b array) int { return slices.Compare(a.path, b.path) }
+	sorted := slices.SortedStableFunc(slices.Values(s.arrays), byPath)
+	if f.Path, err = widest(sorted, most, h.Matched); f.Path != nil {
+		return f, err
 	}
-	return path, err
-}
-
-// findObjects reports whether the records are the members of an object in the object at the start of a text, and the keys
-// that lead to it, or whether they are objects that follow each other over several lines. Records have at least two known
-// names. Several such objects are an error.
-func findObjects(start []byte, h Header) (path []string, isKeyed, isStream bool, err error) {
+	in := newDecoder(bytes.NewReader(start))
+	isAlone := in.SkipValue() != nil || len(bytes.TrimSpace(start[in.InputOffset():])) == 0
 	line, _, _ := bytes.Cut(start, []byte("\n"))
 	isLine := jsontext.Value(line).IsValid()
-	in := newDecoder(bytes.NewReader(start))
-	isFollowed := in.SkipValue() == nil && len(bytes.TrimSpace(start[in.InputOffset():])) > 0
-	outer, walkErr := walk(objects(start), nil, func([]string, []string) {})
-	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
-	if h.Matched(outer) > 1 || isFollowed {
-		return nil, false, walkErr == nil && !isLine, nil
+	names = slices.DeleteFunc(names, isNested)
+	switch isBook := h.Matched(names) > 1; {
+	case (isBook || !isAlone) && isWhole && !isLine:
+		f.IsStream = true
+		return f, nil
+	case isBook || !isAlone:
+	case len(s.keyed) > 1:
+		return f, severalLists(s.keyed[0], s.keyed[1])
+	case len(s.keyed) == 1:
+		f.Path, f.IsKeyed = s.keyed[0], true
+		return f, nil
+	default:
+		f.Path, err = widest(s.arrays, max(minNames, len(names))-1, func(names []string) int { return len(names) })
+		if f.Path != nil || err != nil {
+			return f, err
+		}
 	}
-	paths, _, _ := findKeyed(objects(start), nil, h)
-	switch {
-	case len(paths) == 0:
-		path, err = widestArray(start)
-		return path, false, false, err
-	case len(paths) > 1:
-		return nil, false, false, severalLists(paths[0], paths[1])
+	f.Name = JSONLines
+	if !isLine && jsontext.Value(start).IsValid() {
+		err = errors.New("the file is one JSON value without a list of books: " +
+			"write an array of objects, or one object in each line")
 	}
-	return paths[0], true, false, nil
+	return f, err
 }
+
+// isNested reports whether a name is one of a nested object.
+func isNested(name string) bool { return strings.Contains(name, ".") }
 
 // minNames is the minimum number of names of a record in a list without known names.
 const minNames = 3
 
-// widestArray returns the keys that lead to the array whose first object has most names, and as many as the object at the start
-// of a text has above it. It serves lists without known names. Two such arrays are an error.
-func widestArray(start []byte) (path []string, err error) {
-	most := minNames - 1
-	var other []string
-	outer, _ := walk(objects(start), nil, func(at, names []string) {
-		switch {
-		case len(names) > most:
-			path, other, most = at, nil, len(names)
-		case len(names) == most && path != nil:
-			other = at
+// widest returns the path of the array whose first object has most points: more than minPoints. Two such arrays are an
+// error.
+func widest(arrays []array, minPoints int, points func(names []string) int) (path []string, err error) {
+	for _, a := range arrays {
+		switch n := points(a.names); {
+		case n > minPoints:
+			path, minPoints, err = a.path, n, nil
+		case n == minPoints && path != nil:
+			err = severalLists(path, a.path)
 		}
-	})
-	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
-	if path == nil || len(outer) > most {
-		return nil, nil
 	}
-	if other != nil {
-		return nil, severalLists(path, other)
-	}
-	return path, nil
+	return path, err
 }
 
 func severalLists(first, second []string) error {
@@ -91,73 +89,99 @@ func severalLists(first, second []string) error {
 		strings.Join(first, "."), strings.Join(second, "."))
 }
 
-// maxObjects is the maximum number of objects at the start of a text that are compared with books.
-const maxObjects = 1000
-
-// objectDecoder reads the objects at the start of a text, which may be cut.
-type objectDecoder struct {
-	*jsontext.Decoder
-	count int
+// array is an array whose first element is an object.
+type array struct {
+	path  []string // keys that lead to it
+	names []string // names of its first object and of nested objects, these after a point
 }
 
-func objects(start []byte) *objectDecoder {
-	return &objectDecoder{Decoder: newDecoder(bytes.NewReader(start))}
+const (
+	maxObjects = 1000 // objects that are compared with books
+	maxPath    = 6    // keys that lead to a list or a name
+)
+
+// scanner reads the objects at the start of a JSON text, which may be cut.
+type scanner struct {
+	in     *jsontext.Decoder
+	header Header
+	count  int // objects
+	arrays []array
+	keyed  [][]string // paths of objects whose members are all records
 }
 
-// begin reads the start of an object. It returns io.EOF after maxObjects, as if the text were cut.
-func (d *objectDecoder) begin() error {
-	if d.count++; d.count > maxObjects {
-		return io.EOF
+// object reads an object, and returns its names and the names of nested objects, these after a point. It returns io.EOF
+// after maxObjects, as if the text were cut.
+func (s *scanner) object(path []string) (names []string, err error) {
+	if s.count++; s.count > maxObjects {
+		return nil, io.EOF
 	}
-	_, err := d.ReadToken()
-	return err
-}
-
-// findKeyed reads an object, which may be cut. It returns the paths of the objects whose members are all records, and the
-// names of the object.
-func findKeyed(in *objectDecoder, path []string, h Header) (paths [][]string, names []string, err error) {
-	members, records, alike := 0, 0, 0
-	var first []string // names of the first record
-	err = in.begin()
-	for err == nil && in.PeekKind() == jsontext.KindString {
-		token, _ := in.ReadToken()
+	_, err = s.in.ReadToken() // {
+	members, records, alike, keyed := 0, 0, 0, len(s.keyed)
+	var first []string // names of the first member
+	for err == nil && s.in.PeekKind() == jsontext.KindString {
+		token, _ := s.in.ReadToken()
 		name := token.String()
 		names = append(names, name)
 		members++
-		if in.PeekKind() != jsontext.KindBeginObject || len(path) == maxPath {
-			err = in.SkipValue()
+		inner := append(slices.Clone(path), name)
+		kind := s.in.PeekKind()
+		if kind == jsontext.KindBeginArray && len(inner) < maxPath && len(name) <= MaxName {
+			err = s.array(inner)
 			continue
 		}
-		var inner [][]string
+		if kind != jsontext.KindBeginObject || len(inner) > maxPath {
+			err = s.in.SkipValue()
+			continue
+		}
+		before := len(s.keyed)
 		var nested []string
-		inner, nested, err = findKeyed(in, append(slices.Clone(path), name), h)
-		names = appendJoined(names, name, nested)
+		nested, err = s.object(inner)
+		for _, member := range nested {
+			if joined, ok := joinNames(name, member); ok {
+				names = append(names, joined)
+			}
+		}
 		if members == 1 {
 			first = nested
 		}
 		if len(nested) >= minNames && slices.Equal(nested, first) {
 			alike++
 		}
-		if h.Matched(nested) > 1 && len(inner) == 0 {
+		if s.header.Matched(nested) > 1 && len(s.keyed) == before {
 			records++
 		} else if err != nil && records > 0 {
 			members-- // the start of the text ends in it
 		}
-		paths = append(paths, inner...)
 	}
-	if records > 0 && records == members || len(paths) == 0 && alike > 1 && alike == members {
-		paths = append(paths, append([]string{}, path...))
+	if records > 0 && records == members || len(s.keyed) == keyed && alike > 1 && alike == members {
+		s.keyed = append(s.keyed, append([]string{}, path...))
 	}
 	if err == nil {
-		_, err = in.ReadToken() // }
+		_, err = s.in.ReadToken() // }
 	}
-	return paths, names, err
+	return names, err
 }
 
-// maxPath is the maximum number of keys that lead to a list or a name.
-const maxPath = 6
+// array reads an array. Objects in it have no records as members.
+func (s *scanner) array(path []string) error {
+	_, err := s.in.ReadToken() // [
+	if s.in.PeekKind() == jsontext.KindBeginObject {
+		keyed := s.keyed
+		var names []string
+		names, err = s.object(path)
+		s.keyed = keyed
+		s.arrays = append(s.arrays, array{path, names})
+	}
+	for err == nil && s.in.PeekKind() != jsontext.KindEndArray {
+		err = s.in.SkipValue()
+	}
+	if err == nil {
+		_, err = s.in.ReadToken() // ]
+	}
+	return err
+}
 
-// MaxName is the maximum number of bytes of a column's name that is a key, with those of the objects that it is in:
+// MaxName is the maximum number of bytes of a column's name that is a key behind the keys of the objects around it:
 // volumeInfo.title. A longer one is left out, because it would stand before each name of its object.
 const MaxName = 250
 
@@ -167,53 +191,4 @@ func joinNames(object, member string) (name string, ok bool) {
 		return "", false
 	}
 	return object + "." + member, true
-}
-
-// appendJoined adds the names of an object's members.
-func appendJoined(names []string, object string, members []string) []string {
-	for _, member := range members {
-		if name, ok := joinNames(object, member); ok {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// walk reads an object and returns its names, with those of nested objects after a point. It calls fn with the path of
-// each array and the names of its first object.
-func walk(in *objectDecoder, path []string, fn func(path, names []string)) (names []string, err error) {
-	err = in.begin()
-	for err == nil && in.PeekKind() == jsontext.KindString {
-		token, _ := in.ReadToken()
-		name := token.String()
-		names = append(names, name)
-		inner := append(slices.Clone(path), name)
-		switch kind := in.PeekKind(); {
-		case len(inner) >= maxPath, len(name) > MaxName:
-			err = in.SkipValue()
-		case kind == jsontext.KindBeginObject:
-			var nested []string
-			nested, err = walk(in, inner, fn)
-			names = appendJoined(names, name, nested)
-		case kind == jsontext.KindBeginArray:
-			_, err = in.ReadToken()
-			if in.PeekKind() == jsontext.KindBeginObject {
-				var first []string
-				first, err = walk(in, inner, fn)
-				fn(inner, first)
-			}
-			for err == nil && in.PeekKind() != jsontext.KindEndArray {
-				err = in.SkipValue()
-			}
-			if err == nil {
-				_, err = in.ReadToken() // ]
-			}
-		default:
-			err = in.SkipValue()
-		}
-	}
-	if err == nil {
-		_, err = in.ReadToken() // }
-	}
-	return names, err
 }

@@ -11,41 +11,33 @@ import (
 	"library-catalogue/graph/model/marc"
 )
 
-// libraryFormat returns the name of the format of a text that begins as MARC or citations do, or "".
-func libraryFormat(start []byte) string {
-	_, isISO2709 := marc.IsISO2709(start)
-	switch {
-	case isISO2709:
-		return ISO2709
-	case marc.IsXML(start):
-		return MARCXML
-	case marc.IsText(start):
-		return MARCMaker
-	case citation.IsRIS(start):
-		return RIS
-	case citation.IsBibTeX(start):
-		return BibTeX
-	}
-	return ""
+// library is a format of libraries and citations.
+type library struct {
+	format  string
+	begins  func(start []byte) bool
+	records func(in io.Reader) RecordReader
 }
 
-// marcRecords reads the records of MARC. Their values are those of marc.Record.Values.
-type marcRecords struct {
-	in interface{ Next() (marc.Record, error) }
+// libraries are the formats that a text shows by its beginning.
+var libraries = []library{
+	{ISO2709, isISO2709, func(in io.Reader) RecordReader { return marcRecords(marc.NewReader(in).Next) }},
+	{MARCXML, marc.IsXML, func(in io.Reader) RecordReader { return marcRecords(marc.NewXMLReader(in).Next) }},
+	{MARCMaker, marc.IsText, func(in io.Reader) RecordReader { return marcRecords(marc.NewTextReader(in).Next) }},
+	{RIS, citation.IsRIS, func(in io.Reader) RecordReader { return citations(citation.NewRISReader(in).Next) }},
+	{BibTeX, citation.IsBibTeX, func(in io.Reader) RecordReader { return citations(citation.NewBibTeXReader(in).Next) }},
 }
 
-func newMARCRecords(in io.Reader, format string) marcRecords {
-	switch format {
-	case ISO2709:
-		return marcRecords{marc.NewReader(in)}
-	case MARCXML:
-		return marcRecords{marc.NewXMLReader(in)}
-	}
-	return marcRecords{marc.NewTextReader(in)}
+func isISO2709(start []byte) bool {
+	_, ok := marc.IsISO2709(start)
+	return ok
 }
 
-func (r marcRecords) Next() (Record, error) {
-	record, err := r.in.Next()
+// marcRecords reads the records of MARC, with the values of marc.Record.Values.
+type marcRecords func() (marc.Record, error)
+
+// Next implements RecordReader.
+func (next marcRecords) Next() (Record, error) {
+	record, err := next()
 	if damaged, ok := errors.AsType[*marc.RecordError](err); ok {
 		return Record{Cells: []string{"{}"}, Problem: sentence(damaged), Mend: "Export the record again."}, nil
 	}
@@ -90,21 +82,11 @@ func recordOf(values map[string]string) Record {
 }
 
 // citations reads the entries of BibTeX and RIS.
-type citations struct {
-	in interface {
-		Next() (citation.Entry, error)
-	}
-}
+type citations func() (citation.Entry, error)
 
-func newCitations(in io.Reader, format string) citations {
-	if format == RIS {
-		return citations{citation.NewRISReader(in)}
-	}
-	return citations{citation.NewBibTeXReader(in)}
-}
-
-func (r citations) Next() (Record, error) {
-	entry, err := r.in.Next()
+// Next implements RecordReader.
+func (next citations) Next() (Record, error) {
+	entry, err := next()
 	if err != nil {
 		return Record{}, err
 	}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/xml"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -22,55 +21,6 @@ const (
 	maxSheetRows = 1 << 20 // in Excel and LibreOffice
 	maxSpaces    = 1000    // that one element stands for
 )
-
-// writeODS writes the sheets as CSV.
-func (b *workbook) writeODS() error {
-	b.maxRead = maxSheet
-	w, begin, name := newRowWriter(b), b.written, ""
-	var cells []string
-	var row, cell xml.StartElement
-	number, column, size := 0, 0, 0
-	err := b.scan(odsContent, func(start xml.StartElement, end string) error {
-		switch local := start.Name.Local; {
-		case local == odsTable:
-			w, begin, name, number = newRowWriter(b), b.written, attr(start, "name"), 0
-		case local == odsRow:
-			row, cells, column, size = start, cells[:0], 0, 0
-		case local == odsCell, local == odsCovered:
-			cell = start
-		}
-		switch end {
-		case odsCell, odsCovered:
-			value, from := odsValue(cell, string(b.text)), column
-			column = min(column+repeated(cell, "number-columns-repeated", maxColumns), maxColumns)
-			for value != "" && from < column && (w.width == 0 || from <= w.width) {
-				if size += len(value); size > maxRow {
-					return b.errLongRow()
-				}
-				from++
-				cells = w.set(cells, from, value)
-			}
-		case odsRow:
-			count := repeated(row, "number-rows-repeated", maxSheetRows)
-			if len(cells) > 0 && number+count > maxSheetRows {
-				return fmt.Errorf("the spreadsheet has more than %d rows: save it as CSV", maxSheetRows)
-			}
-			for i := 0; i < count && len(cells) > 0; i++ {
-				if err := w.write(number+i+1, cells); err != nil {
-					return err
-				}
-			}
-			number += count
-		case odsTable:
-			if err := w.flush(); err != nil {
-				return err
-			}
-			b.endSheet(name, begin, w)
-		}
-		return nil
-	})
-	return err
-}
 
 // repeated returns how often a cell or row counts.
 func repeated(e xml.StartElement, name string, most int) int {

@@ -1,10 +1,10 @@
 package source
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -25,29 +25,37 @@ var errBomb = fmt.Errorf("the file expands to more than %d times its size, or to
 func isBomb(unpacked, packed int64) bool { return unpacked > max(freeText, maxRatio*packed) }
 
 // Magic numbers of file formats.
-var (
-	gzipMagic = []byte{0x1F, 0x8B}
-	zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
-	zipMagic  = []byte("PK\x03\x04")
-	oleMagic  = []byte{0xD0, 0xCF, 0x11, 0xE0}
+const (
+	gzipMagic = "\x1F\x8B"
+	zstdMagic = "\x28\xB5\x2F\xFD"
+	zipMagic  = "PK\x03\x04"
+	oleMagic  = "\xD0\xCF\x11\xE0"
 )
+
+// magic returns the first 4 bytes, or all of fewer.
+func (s *Source) magic() (string, error) {
+	start := make([]byte, 4)
+	n, err := s.bytes.ReadAt(start, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return string(start[:n]), err
+}
 
 // unpack returns a reader that decompresses gzip and zstd, and the name of the compression. It reads other
 // bytes unchanged.
 func (s *Source) unpack() (_ io.Reader, packing string, err error) {
 	var text io.Reader
-	magic := make([]byte, 4)
-	n, err := s.bytes.ReadAt(magic, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	magic, err := s.magic()
+	if err != nil {
 		return nil, "", err
 	}
-	magic = magic[:n]
 	packed := s.reader()
 	switch {
-	case bytes.HasPrefix(magic, gzipMagic):
+	case strings.HasPrefix(magic, gzipMagic):
 		text, err = gzip.NewReader(packed)
 		packing = "gzip"
-	case bytes.HasPrefix(magic, zstdMagic):
+	case magic == zstdMagic:
 		text, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		packing = "zstd"
 	default:

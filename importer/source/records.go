@@ -52,41 +52,41 @@ func (r *Record) flatten(text []byte) {
 		r.refuse(record)
 		return
 	}
-	for name, raw := range members(text) {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(text, &members) // ParseForm has checked it
+	for name, raw := range members {
 		if raw[0] != '[' && raw[0] != '{' {
 			continue
 		}
-		flat := flatText(raw, 0)
-		if flat != "" || len(bytes.Trim(raw, "[]{} \t\r\n")) == 0 {
+		var value any
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		_ = decoder.Decode(&value)
+		if flat := flatText(value, 0); flat != "" || len(bytes.Trim(raw, "[]{} \t\r\n")) == 0 {
 			r.Values[name] = model.Text(flat)
 			continue
 		}
 		before := len(r.Values)
-		if r.flattenMembers(name, raw, 1); len(r.Values) > before {
+		if r.flattenMembers(name, value, 1); len(r.Values) > before {
 			delete(r.Values, name)
 		}
 	}
 }
 
 // flattenMembers adds the texts of an object's members.
-func (r *Record) flattenMembers(name string, object []byte, depth int) {
-	for inner, raw := range members(object) {
+func (r *Record) flattenMembers(name string, object any, depth int) {
+	members, _ := object.(map[string]any)
+	for inner, value := range members {
 		joined, ok := joinNames(name, inner)
 		if !ok {
 			continue
 		}
-		if flat := flatText(raw, 0); flat != "" {
+		if flat := flatText(value, 0); flat != "" {
 			r.Values[joined] = model.Text(flat)
 		} else if depth < maxFlat {
-			r.flattenMembers(joined, raw, depth+1)
+			r.flattenMembers(joined, value, depth+1)
 		}
 	}
-}
-
-// members returns the members of a JSON object, or nil.
-func members(object []byte) (raw map[string]json.RawMessage) {
-	_ = json.Unmarshal(object, &raw) // ParseForm has checked it
-	return raw
 }
 
 // maxFlat is the maximum depth of lists and objects that flatText reads.
@@ -103,19 +103,17 @@ var nameParts = strings.Fields(`honorificprefix given givenname givennames first
 
 var withoutSigns = strings.NewReplacer("-", "", "_", "", " ", "")
 
-// personText returns the name of a person whose parts are the texts of an object, or "". A prefix with a point is a title
+// personText returns the name of a person from the parts in an object, or "". A prefix with a point is a title
 // and no particle: Dr. Ann One.
-func personText(object map[string]json.RawMessage) string {
+func personText(object map[string]any) string {
 	parts := make([]string, len(nameParts))
 	title, names := "", 0
-	for key, raw := range object {
+	for key, value := range object {
 		i := slices.Index(nameParts, withoutSigns.Replace(strings.ToLower(key)))
-		if i < 0 || raw[0] != '"' {
-			continue
-		}
-		text := flatText(raw, 0)
+		text, _ := value.(string)
+		text = strings.TrimSpace(text)
 		switch {
-		case text == "":
+		case i < 0, text == "":
 		case strings.HasSuffix(nameParts[i], "prefix") && strings.HasSuffix(text, "."):
 			title = text
 		default:
@@ -130,35 +128,38 @@ func personText(object map[string]json.RawMessage) string {
 }
 
 // flatText returns the text of a JSON value: a list is joined, an object is its value or name. It returns "" without one.
-func flatText(raw json.RawMessage, depth int) (text string) {
-	switch {
-	case depth > maxFlat, bytes.Contains([]byte("ntf"), raw[:1]):
+func flatText(value any, depth int) string {
+	if depth > maxFlat {
 		return ""
-	case raw[0] == '"':
-		_ = json.Unmarshal(raw, &text)
-		return strings.TrimSpace(text)
-	case raw[0] == '[':
-		var list []json.RawMessage
-		_ = json.Unmarshal(raw, &list)
-		return flatTexts(list, ", ", depth)
-	case raw[0] != '{':
-		return string(raw)
 	}
-	object := members(raw)
-	if parts := object["date-parts"]; len(parts) > 0 { // [[1965, 8, 1]] of CSL JSON, with the end of a range behind it
-		var days []json.RawMessage
-		if json.Unmarshal(parts, &days) == nil && len(days) > 0 {
+	switch value := value.(type) {
+	case string:
+		return strings.TrimSpace(value)
+	case json.Number:
+		return value.String()
+	case []any:
+		return flatTexts(value, ", ", depth)
+	case map[string]any:
+		return objectText(value, depth)
+	}
+	return ""
+}
+
+// objectText returns the text of an object: its date, the language of its key, its value, or the name of a person.
+func objectText(object map[string]any, depth int) string {
+	if parts, ok := object["date-parts"]; ok { // [[1965, 8, 1]] of CSL JSON, with the end of a range behind it
+		if days, _ := parts.([]any); len(days) > 0 {
 			parts = days[0]
 		}
 		return strings.ReplaceAll(flatText(parts, depth+1), ", ", "-")
 	}
-	var key string
-	if json.Unmarshal(object["key"], &key) == nil && strings.HasPrefix(key, languageKey) { // of Open Library
-		return strings.TrimPrefix(key, languageKey)
+	key, _ := object["key"].(string)
+	if language, ok := strings.CutPrefix(key, "/languages/"); ok { // {"key": "/languages/spa"} in Open Library
+		return language
 	}
 	for _, name := range textNames {
-		if raw, ok := object[name]; ok {
-			if text = flatTexts([]json.RawMessage{raw}, " ", depth); text != "" {
+		if value, ok := object[name]; ok {
+			if text := flatTexts([]any{value}, " ", depth); text != "" {
 				return text
 			}
 		}
@@ -166,21 +167,19 @@ func flatText(raw json.RawMessage, depth int) (text string) {
 	return personText(object)
 }
 
-// languageKey begins the key of a language: {"key": "/languages/spa"}.
-const languageKey = "/languages/"
-
 // listedText returns the text of an object in a list: its tag or label, or the only text of its objects.
-func listedText(object map[string]json.RawMessage, depth int) (text string) {
+func listedText(object map[string]any, depth int) (text string) {
 	for _, name := range []string{"tag", "label"} {
-		if raw := object[name]; len(raw) > 0 {
-			return flatText(raw, depth+1)
+		if value, ok := object[name]; ok {
+			return flatText(value, depth+1)
 		}
 	}
-	for _, raw := range object {
-		if raw[0] != '{' {
+	for _, value := range object {
+		member, isObject := value.(map[string]any)
+		if !isObject {
 			continue
 		}
-		if inner := flatText(raw, depth+1); inner != "" && text != "" {
+		if inner := flatText(member, depth+1); inner != "" && text != "" {
 			return ""
 		} else if inner != "" {
 			text = inner
@@ -190,12 +189,12 @@ func listedText(object map[string]json.RawMessage, depth int) (text string) {
 }
 
 // flatTexts joins the texts of values.
-func flatTexts(list []json.RawMessage, separator string, depth int) string {
+func flatTexts(list []any, separator string, depth int) string {
 	var texts []string
-	for _, raw := range list {
-		text := flatText(raw, depth+1)
-		if text == "" && raw[0] == '{' {
-			text = listedText(members(raw), depth+1)
+	for _, value := range list {
+		text := flatText(value, depth+1)
+		if object, ok := value.(map[string]any); ok && text == "" {
+			text = listedText(object, depth+1)
 		}
 		if text != "" {
 			texts = append(texts, text)

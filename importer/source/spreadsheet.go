@@ -21,7 +21,7 @@ const (
 	maxSheet      = 2 << 30   // bytes decompressed or written; a million books take 600 MB
 	maxSheetTexts = 2_000_000 // shared texts, of 8 bytes of memory each
 	maxDirectory  = 4 << 20   // bytes in memory: of the list of parts, and of all parts except texts and rows
-	maxSheetDepth = 64        // of nested XML elements; a sheet has 10
+	maxSheetDepth = 64        // nested XML elements; a sheet has 10
 )
 
 var (
@@ -46,28 +46,26 @@ type workbook struct {
 	isDay   []bool    // by style: numbers are dates
 	from    time.Time // day 0
 	header  Header
-	sheets  []sheetText
+	sheets  []*sheet // with rows
 
 	// State of scan.
-	name string // the part
-	row  int    // number of the row or the shared text
-	text []byte // the cell or the shared text
+	name   string // the part
+	row    int    // number of the row or the shared text
+	text   []byte // the cell or the shared text
+	inText bool
+	inNote bool // a phonetic reading or a comment, which is no text of the cell
 }
 
 // convertSpreadsheet replaces the bytes of a spreadsheet by CSV of its first visible sheet with rows, and returns
 // the sheet's name. For other sources it returns "".
 //
-// The sheets whose header has most known names count: all with the same header as the first of them.
+// It takes the sheet whose header has most known names, and the sheets after it with the same header.
 func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheets, err error) {
-	magic := make([]byte, 4)
-	if _, err := s.bytes.ReadAt(magic, 0); err != nil {
-		return Sheets{}, nil // too short to be one
-	}
-	switch {
-	case string(magic) == string(oleMagic):
-		return Sheets{}, errors.New("the file is an old Excel file (.xls): save it as .xlsx or CSV")
-	case string(magic) != string(zipMagic):
-		return Sheets{}, nil
+	switch magic, err := s.magic(); {
+	case magic == oleMagic:
+		return sheets, errors.New("the file is an old Excel file (.xls): save it as .xlsx or CSV")
+	case magic != zipMagic:
+		return sheets, err
 	}
 	var archive *zip.Reader
 	directory := maxDirectory
@@ -78,7 +76,7 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheet
 		return s.bytes.ReadAt(p, at)
 	}), s.size)
 	if err != nil {
-		return Sheets{}, fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
+		return sheets, fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
 	}
 	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: ExcelDay0, header: h}
 	for _, part := range archive.File {
@@ -86,17 +84,17 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheet
 	}
 	isODS := b.parts[odsContent] != nil
 	if b.parts["_rels/.rels"] == nil && !isODS {
-		return Sheets{}, errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
+		return sheets, errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
 	}
 	if b.file, err = s.tempFile(); err != nil {
-		return Sheets{}, err
+		return sheets, err
 	}
 	convert := b.writeXLSX
 	if isODS {
 		convert = b.writeODS
 	}
-	if err := convert(); err != nil {
-		return Sheets{}, err
+	if err = convert(); err != nil {
+		return sheets, err
 	}
 	sheets, text, err := b.chooseSheets()
 	if text != nil {
@@ -109,19 +107,26 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheet
 func (b *workbook) writeXLSX() error {
 	sheets, err := b.open()
 	for _, sheet := range sheets {
-		if err != nil {
-			break
+		if err == nil {
+			err = b.writeRows(sheet.name, sheet.part)
 		}
-		err = b.writeSheet(sheet)
 	}
 	return err
 }
 
-// sheet is a visible sheet.
-type sheet struct{ name, part string }
+// writeODS writes the sheets, which are all in one part, as CSV.
+func (b *workbook) writeODS() error {
+	b.maxRead = maxSheet
+	return b.writeRows("", odsContent)
+}
+
+func (b *workbook) part(name string) *zip.File { return b.parts[strings.ToLower(name)] }
+
+// sheetPart is the part of a visible sheet.
+type sheetPart struct{ name, part string }
 
 // open reads all parts except the sheets.
-func (b *workbook) open() (sheets []sheet, err error) {
+func (b *workbook) open() (sheets []sheetPart, err error) {
 	root, err := b.relations("")
 	if err != nil {
 		return nil, err
@@ -136,15 +141,15 @@ func (b *workbook) open() (sheets []sheet, err error) {
 		case from1904:
 			b.from = day0In1904
 		case start.Name.Local == "sheet" && (state == "" || state == "visible"):
-			sheets = append(sheets, sheet{attr(start, "name"), parts[attr(start, "id")]})
+			sheets = append(sheets, sheetPart{attr(start, "name"), parts[attr(start, "id")]})
 		}
 		return nil
 	})
-	if part := parts["/styles"]; err == nil && b.parts[strings.ToLower(part)] != nil {
+	if part := parts["/styles"]; err == nil && b.part(part) != nil {
 		err = b.readStyles(part)
 	}
 	b.maxRead = maxSheet
-	if part := parts["/sharedStrings"]; err == nil && b.parts[strings.ToLower(part)] != nil {
+	if part := parts["/sharedStrings"]; err == nil && b.part(part) != nil {
 		err = b.readTexts(part)
 	}
 	return sheets, err
@@ -212,53 +217,51 @@ func (b *workbook) readTexts(part string) error {
 	return cmp.Or(err, out.Flush())
 }
 
-// writeSheet writes the rows of a sheet as CSV. It writes stored numbers unchanged, and dates as YYYY-MM-DD.
-func (b *workbook) writeSheet(sheet sheet) error {
-	w, begin := newRowWriter(b), b.written
-	var cells []string
-	var cell xml.StartElement
-	column, size := 0, 0
-	err := b.scan(sheet.part, func(start xml.StartElement, end string) error {
-		switch start.Name.Local {
-		case "row":
-			cells, column, size = cells[:0], 0, 0
-		case "c":
+// writeRows writes the rows of a part as CSV. They belong to the sheet name, or to the table around them. It writes stored
+// numbers unchanged, and dates as YYYY-MM-DD.
+func (b *workbook) writeRows(name, part string) error {
+	out := b.newSheet(name)
+	var row, cell xml.StartElement
+	column := 0 // last one of the cell before
+	err := b.scan(part, func(start xml.StartElement, end string) error {
+		switch elements[start.Name.Local] {
+		case tableElement:
+			err := out.close()
+			out, b.row = b.newSheet(attr(start, "name")), 0
+			return err
+		case rowElement:
+			row, column = start, 0
+			out.cells, out.size = out.cells[:0], 0
+		case cellElement:
 			cell = start
-			if column++; attr(cell, "r") != "" {
-				column = columnNumber(attr(cell, "r"))
-			}
 		}
-		switch {
-		case end == "c":
-			value, err := b.value(cell)
-			if err != nil || value == "" {
-				return err
+		switch elements[end] {
+		case cellElement:
+			first := column + 1
+			if at := attr(cell, "r"); at != "" {
+				first = columnNumber(at)
 			}
-			if column < 1 || column > maxColumns {
+			column = first + repeated(cell, "number-columns-repeated", maxColumns) - 1
+			value, err := b.value(cell)
+			switch {
+			case err != nil, value == "":
+				return err
+			case first < 1, first > maxColumns:
 				return b.broken(errors.New("a cell has no column"))
 			}
-			if size += len(value); size > maxRow {
-				return b.errLongRow()
-			}
-			cells = w.set(cells, column, value)
-		case end == "row":
-			return w.write(b.row, cells)
+			return out.set(first, min(column, maxColumns), value)
+		case rowElement:
+			return out.endRows(repeated(row, "number-rows-repeated", maxSheetRows))
 		}
 		return nil
 	})
-	err = cmp.Or(err, w.flush())
-	b.endSheet(sheet.name, begin, w)
-	return err
-}
-
-func (b *workbook) errLongRow() error {
-	return fmt.Errorf("row %d of the spreadsheet is longer than 1 MiB", b.row)
+	return cmp.Or(err, out.close())
 }
 
 // scan reads a part to its end. It calls fn for the start of each element, and with the name at the end.
 func (b *workbook) scan(name string, fn func(start xml.StartElement, end string) error) error {
-	b.name, b.row = name, 0
-	part := b.parts[strings.ToLower(name)]
+	b.name, b.row, b.inText, b.inNote = name, 0, false, false
+	part := b.part(name)
 	if part == nil {
 		return b.broken(errors.New("it is missing"))
 	}
@@ -267,87 +270,119 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 		return b.broken(err)
 	}
 	defer in.Close()
-	var stop error
-	since, depth := 0, 0 // bytes since the last token
-	decoder := xml.NewDecoder(readerFunc(func(p []byte) (int, error) {
-		n, err := in.Read(p)
-		b.read += int64(n)
-		switch since += n; {
-		case b.ctx.Err() != nil:
-			stop = b.ctx.Err()
-		case b.read > b.maxRead && b.maxRead < maxSheet:
-			stop = errors.New("the spreadsheet has too many styles or sheets: save it as CSV")
-		case b.read > b.maxRead || isBomb(b.read, b.packed):
-			stop = errBomb
-		case since > maxRow:
-			stop = errLongCell
-		default:
-			return n, err
-		}
-		return 0, stop
-	}))
-	inText, spoken, empty := false, false, true
-	for {
+	bounded := &boundedReader{book: b, in: in}
+	decoder := xml.NewDecoder(bounded)
+	for depth, isEmpty := 0, true; ; {
 		token, err := decoder.Token()
 		switch {
-		case stop != nil:
-			return stop
-		case errors.Is(err, io.EOF) && !empty:
+		case bounded.err != nil:
+			return bounded.err
+		case errors.Is(err, io.EOF) && !isEmpty:
 			return nil
 		case err != nil:
 			return b.broken(err)
 		}
-		since = 0
+		bounded.since = 0
 		var start xml.StartElement
-		var end xml.EndElement
+		var end string
 		switch e := token.(type) {
 		case xml.StartElement:
-			empty = false
+			start, isEmpty = e, false
 			if depth++; depth > maxSheetDepth {
 				return b.broken(errors.New("its elements are nested too deeply"))
 			}
-			switch start = e; e.Name.Local {
-			case "row", "si", odsRow:
-				b.row++
-				if number, err := strconv.Atoi(attr(e, "r")); err == nil {
-					b.row = number
-				}
-				b.text = b.text[:0]
-			case "c", odsCell, odsCovered:
-				b.text = b.text[:0]
-			case "rPh", odsNote: // phonetic reading
-				spoken = true
-			case "t", "v":
-				inText = !spoken
-			case odsParagraph:
-				if inText = !spoken; inText && len(b.text) > 0 {
-					b.text = append(b.text, '\n')
-				}
-			}
-			if inText {
-				b.text = append(b.text, odsSpace(e)...)
-			}
+			b.begin(e)
 		case xml.EndElement:
+			end = e.Name.Local
 			depth--
-			end = e
-			switch e.Name.Local {
-			case "t", "v", odsParagraph:
-				inText = false
-			case "rPh", odsNote:
-				spoken = false
+			switch elements[end] {
+			case textElement:
+				b.inText = false
+			case noteElement:
+				b.inNote = false
 			}
 		case xml.CharData:
-			if inText {
+			if b.inText {
 				b.text = append(b.text, e...)
 			}
 		}
 		if len(b.text) > maxRow {
 			return errLongCell
 		}
-		if err := fn(start, end.Name.Local); err != nil {
+		if err := fn(start, end); err != nil {
 			return err
 		}
 	}
+}
+
+// Kinds of elements.
+const (
+	_ = iota
+	tableElement
+	rowElement
+	cellElement
+	textElement
+	noteElement
+)
+
+// elements are the elements of both formats that scan knows.
+var elements = map[string]int{
+	odsTable: tableElement,
+	"row":    rowElement, "si": rowElement, odsRow: rowElement,
+	"c": cellElement, odsCell: cellElement, odsCovered: cellElement,
+	"t": textElement, "v": textElement, odsParagraph: textElement,
+	"rPh": noteElement, odsNote: noteElement,
+}
+
+// begin begins an element.
+func (b *workbook) begin(e xml.StartElement) {
+	switch elements[e.Name.Local] {
+	case rowElement:
+		b.row++
+		if number, err := strconv.Atoi(attr(e, "r")); err == nil {
+			b.row = number
+		}
+		b.text = b.text[:0]
+	case cellElement:
+		b.text = b.text[:0]
+	case noteElement:
+		b.inNote = true
+	case textElement:
+		if b.inText = !b.inNote; b.inText && e.Name.Local == odsParagraph && len(b.text) > 0 {
+			b.text = append(b.text, '\n')
+		}
+	}
+	if b.inText {
+		b.text = append(b.text, odsSpace(e)...)
+	}
+}
+
+// boundedReader reads a part. It fails at the bounds of a workbook and of a token, and when the context ends.
+type boundedReader struct {
+	book  *workbook
+	in    io.Reader
+	since int // bytes since the last token
+	err   error
+}
+
+// Read implements io.Reader.
+func (r *boundedReader) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	b := r.book
+	b.read += int64(n)
+	switch r.since += n; {
+	case b.ctx.Err() != nil:
+		r.err = b.ctx.Err()
+	case b.read > b.maxRead && b.maxRead < maxSheet:
+		r.err = errors.New("the spreadsheet has too many styles or sheets: save it as CSV")
+	case b.read > b.maxRead || isBomb(b.read, b.packed):
+		r.err = errBomb
+	case r.since > maxRow:
+		r.err = errLongCell
+	default:
+		return n, err
+	}
+	return 0, r.err
 }
 
 // broken returns the error of an unreadable part.

@@ -7,12 +7,13 @@ import (
 	"io"
 
 	"library-catalogue/graph/model/marc"
+	"library-catalogue/graph/model/textline"
 )
 
 // Text is the decompressed and decoded text of a file.
 type Text struct {
 	Packing string // gzip, zstd or ""
-	Sheets         // of a spreadsheet
+	Sheets         // of a spreadsheet only
 	Charset string
 	Unsure  []Guess // encodings that the text may have, the first is Charset; nil: it is sure
 	source  *Source
@@ -81,15 +82,16 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 }
 
 func newRecordReader(in io.Reader, f Format) (_ RecordReader, header []string, err error) {
+	for _, l := range libraries {
+		if l.format == f.Name {
+			return l.records(textline.WithoutMark(in)), nil, nil
+		}
+	}
 	switch f.Name {
 	case JSONLines:
-		return jsonLines{newLineReader(in)}, nil, nil
+		return jsonLines{textline.NewReader(in)}, nil, nil
 	case JSONArray:
 		return newJSONArray(in, f), nil, nil
-	case ISO2709, MARCXML, MARCMaker:
-		return newMARCRecords(newLineReader(in).in, f.Name), nil, nil
-	case BibTeX, RIS:
-		return newCitations(newLineReader(in).in, f.Name), nil, nil
 	}
 	return newCSVReader(in, f)
 }

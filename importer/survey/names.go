@@ -16,7 +16,7 @@ const (
 	namePoints = 4  // for a word like name
 )
 
-// Name is the name of a column. Its words are counted once, because each field is compared with those of all others.
+// Name is the name of a column. It counts its words once, because each field is compared with all others.
 type Name struct {
 	parts  []string
 	counts map[string]int // by the list of words
@@ -27,7 +27,7 @@ func ParseName(name string) Name { return newName(split(name)) }
 
 func newName(parts []string) Name {
 	n := Name{parts, map[string]int{}}
-	for list, words := range words {
+	for list, words := range fieldWords {
 		if count := words.count(parts); count > 0 {
 			n.counts[list] = count
 		}
@@ -40,34 +40,34 @@ func NamePoints(name, field string) int { return ParseName(name).Points(field) }
 
 // Points returns how much the name speaks for a field. It is 0 if it says nothing, and negative if it names another thing.
 func (n Name) Points(field string) int {
-	found, isNumber := n.counts[field], func(part string) bool { return part == "nr" || part == "no" }
-	if (field == "pages" || field == "shelf_mark") && found > 0 && slices.ContainsFunc(n.parts, isNumber) { // Nr. of pages, Raf No
-		n = newName(slices.DeleteFunc(slices.Clone(n.parts), isNumber))
-	}
-	parts := n.parts
-	isFurther := func(other string) bool {
-		if other == field || !model.ImportField(other).Is(model.OnInclude) || n.counts[other] == 0 {
-			return false
-		}
-		isOther := func(part string) bool { return words[other].count([]string{part}) > 0 }
-		isYearOf := field == "published_at" && words[field].count(slices.DeleteFunc(slices.Clone(parts), isOther)) > 0
-		return !isYearOf // the publisher's year is the year
+	found := n.counts[field]
+	if found > 0 && (field == "pages" || field == "shelf_mark") { // Nr. of pages, Raf No
+		n = newName(slices.DeleteFunc(slices.Clone(n.parts), func(part string) bool { return part == "nr" || part == "no" }))
 	}
 	switch {
-	case n.counts[other] > 0, slices.ContainsFunc(model.ImportFields, isFurther):
+	case n.counts[other] > 0, n.namesFurther(field):
 		return -1
-	case found == 0 && n.counts[vague] > 0:
-		if model.ImportField(field).Kind == model.KindText {
-			return -1
-		}
 	case found > 0:
 		return wordPoints * min(found, 2)
-	case n.namesField():
-		return -1 // of another field
-	case field == "name" && nameWords.count(parts) > 0:
+	case n.counts[vague] > 0 && model.ImportField(field).Kind != model.KindText:
+		return 0
+	case n.counts[vague] > 0, n.namesField():
+		return -1 // it names another field
+	case field == "name" && nameWords.count(n.parts) > 0:
 		return namePoints
 	}
 	return 0
+}
+
+// namesFurther reports whether the name has a word of an optional field other than a field. The publisher's year is the year.
+func (n Name) namesFurther(field string) bool {
+	return slices.ContainsFunc(model.ImportFields, func(further string) bool {
+		if further == field || !model.ImportField(further).Is(model.OnInclude) || n.counts[further] == 0 {
+			return false
+		}
+		isFurther := func(part string) bool { return fieldWords[further].count([]string{part}) > 0 }
+		return field != "published_at" || fieldWords[field].count(slices.DeleteFunc(slices.Clone(n.parts), isFurther)) == 0
+	})
 }
 
 // IsName reports whether a text is only the name of a column: each word speaks for a field, but for a number at its end.
@@ -98,14 +98,14 @@ const (
 	Whole
 )
 
-// HalfOf returns the part of the author's name that a column with this name has. A nom is a family name beside a prénom.
+// HalfOf returns the part of the author's name that a column with this name has. A nom is a family name next to a prénom.
 func HalfOf(name string) Half {
 	parts := split(name)
-	if words[other].count(parts) > 0 {
+	if fieldWords[other].count(parts) > 0 {
 		return NoName
 	}
 	switch {
-	case wholeWords.count(parts) > 0 && words["author"].count(parts) > 0:
+	case wholeWords.count(parts) > 0 && fieldWords["author"].count(parts) > 0:
 		return Whole
 	case givenWords.count(parts) > 0:
 		return Given

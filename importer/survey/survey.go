@@ -3,37 +3,56 @@ package survey
 
 import (
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/model/collate"
 	"library-catalogue/importer/value"
 )
 
 // Profile describes the cells of a column.
 type Profile struct {
-	Name   string   // of the column
+	Name   string   // column name
 	Filled int      // cells with a value
-	First  []string // the first values, different ones
+	First  []string // first different values
 
-	dates, years, whole, amounts, money, decimals, codes, isbns, marks, persons, pairs, kinds, houses, buddhist, yearly int
-
-	words         int // amounts with letters that are no unit of pages
-	units         value.UnitSurvey
-	distinct      map[string]bool
-	letters, last int
-	numbers       []int // of whole
-	isCounting    bool  // whole numbers that count up by 1
+	seen     [cellKinds]int // cells by kind
+	distinct map[string]bool
+	letters  int
+	numbers  []int // whole numbers
+	units    value.UnitSurvey
 }
 
+// cellKind is a kind of cell that is evidence. A cell may be of several.
+type cellKind int
+
 const (
-	maxFirst = 3   // values that a question shows
-	maxKind  = 15  // characters of a cell that is a kind of book
-	maxDate  = 60  // bytes of a cell that may be a date
-	maxCell  = 300 // bytes of a cell that are evidence; a longer one is only a text
+	isbns      cellKind = iota
+	codes               // ISBNs and addresses
+	marks               // inventory numbers and shelf marks
+	persons             // names of persons
+	pairs               // names of persons in a script without case
+	genres              // kinds of books in such a script
+	publishers          // names of publishers
+	dates
+	years
+	buddhist // years of the Buddhist calendar
+	yearly   // texts with a year
+	pages    // whole numbers, and numbers with a unit that nearly all cells share
+	amounts
+	money    // amounts with a known currency
+	words    // amounts with letters that are no unit of pages
+	decimals // amounts with decimals
+	cellKinds
+)
+
+const (
+	maxFirst = 3   // values in a question
+	maxGenre = 15  // characters of a kind of book
+	maxDate  = 60  // bytes of a date
+	maxCell  = 300 // bytes of evidence in a cell; a longer cell is only a text
 )
 
 var (
@@ -45,9 +64,9 @@ var (
 	person  = regexp.MustCompile(`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
 	// pair matches what may be a name in a script without case: two to four words, or three syllables of Hangul.
 	pair = regexp.MustCompile(`^(?:[\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*(?: [\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*){1,3}|\p{Hangul}{3}|[\p{Katakana}ー]+・[\p{Katakana}ー・]+)$`)
-	// withYear matches a text with a year, which may be a date in words that nobody knows.
-	withYear = regexp.MustCompile(`(?:^|\D)(?:1[4-9]\d\d|20\d\d)(?:$|\D)`)
-	money    = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$`)
+	// withYear matches a text with a year, which may be a date in unknown words.
+	withYear  = regexp.MustCompile(`(?:^|\D)(?:1[4-9]\d\d|20\d\d)(?:$|\D)`)
+	moneySign = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$`)
 )
 
 // Add adds a cell. lastYear is the latest year of a book.
@@ -57,12 +76,12 @@ func (p *Profile) Add(cell string, lastYear int) {
 		return
 	}
 	p.Filled++
-	if p.distinct == nil {
-		p.distinct, p.isCounting = map[string]bool{}, true
-	}
 	p.letters += utf8.RuneCountInString(cell)
 	isLong := len(cell) > maxCell
 	cell = strings.ToValidUTF8(cell[:min(len(cell), maxCell)], "")
+	if p.distinct == nil {
+		p.distinct = map[string]bool{}
+	}
 	if !p.distinct[cell] && len(p.First) < maxFirst {
 		p.First = append(p.First, cell)
 	}
@@ -70,201 +89,80 @@ func (p *Profile) Add(cell string, lastYear int) {
 	if isLong {
 		return
 	}
-	if _, ok := value.ParseISBN(cell); ok || value.IsRounded(cell) {
-		p.isbns++
-	}
+	_, isISBN := value.ParseISBN(cell)
+	p.count(isbns, isISBN || value.IsRounded(cell))
 	if code.MatchString(cell) {
-		p.codes++
+		p.seen[codes]++
 		return
 	}
-	if mark.MatchString(cell) {
-		p.marks++
+	p.addText(cell)
+	p.addDate(cell, lastYear)
+	p.addNumber(cell)
+}
+
+func (p *Profile) count(kind cellKind, isOfKind bool) {
+	if isOfKind {
+		p.seen[kind]++
 	}
-	if person.MatchString(cell) && !article.MatchString(cell) {
-		p.persons++
-	}
+}
+
+func (p *Profile) addText(cell string) {
 	parts := split(cell)
-	if words["publisher"].count(parts) > 0 {
-		p.houses++
+	isGenre := utf8.RuneCountInString(cell) <= maxGenre && genreWords.count(parts) > 0
+	p.count(genres, isGenre)
+	p.count(pairs, !isGenre && pair.MatchString(cell))
+	p.count(marks, mark.MatchString(cell))
+	p.count(persons, person.MatchString(cell) && !article.MatchString(cell))
+	p.count(publishers, fieldWords["publisher"].count(parts) > 0)
+	p.count(yearly, len(cell) <= maxDate && withYear.MatchString(cell))
+}
+
+func (p *Profile) addDate(cell string, lastYear int) {
+	isNamed := func() bool { return NamePoints(p.Name, "published_at") > 0 }
+	_, isISO := model.ParseDate(cell)
+	day, layout, isDate := value.ParseDate(cell, value.DatesDMY, lastYear)
+	if !isDate {
+		_, layout, isDate = value.ParseDate(cell, value.DatesMDY, lastYear)
 	}
-	if utf8.RuneCountInString(cell) <= maxKind && kindWords.count(parts) > 0 {
-		p.kinds++
-	} else if pair.MatchString(cell) {
-		p.pairs++
+	_, isExcel := value.ExcelDay(cell, lastYear)
+	switch {
+	case isISO, isDate && layout != "year", !isDate && isExcel && isNamed():
+		p.seen[dates]++
+	case !isDate:
+	case day.Year >= 1400 && int(day.Year) <= lastYear:
+		p.seen[years]++
+	case value.IsBuddhist(day, lastYear) && isNamed():
+		p.seen[buddhist]++
 	}
-	if _, ok := model.ParseDate(cell); ok {
-		p.dates++
-	} else if day, layout, ok := value.ParseDate(cell, value.DatesDMY, lastYear); ok || isMDY(cell, lastYear) {
-		if layout == "year" {
-			if day.Year >= 1400 && int(day.Year) <= lastYear {
-				p.years++
-			} else if value.IsBuddhist(day, lastYear) && NamePoints(p.Name, "published_at") > 0 {
-				p.buddhist++
-			}
-		} else {
-			p.dates++
-		}
-	} else if _, ok := value.ExcelDay(cell, lastYear); ok && NamePoints(p.Name, "published_at") > 0 {
-		p.dates++
-	}
-	if len(cell) <= maxDate && withYear.MatchString(cell) {
-		p.yearly++
-	}
+}
+
+func (p *Profile) addNumber(cell string) {
 	p.units.Add(0, cell)
 	number, isWhole := value.ParsePages(cell, "")
-	if isWhole && number != "" {
-		n := 0
-		for _, digit := range number[:min(len(number), 9)] {
-			n = n*10 + int(digit-'0')
-		}
-		p.whole++
-		p.isCounting = p.isCounting && (p.whole == 1 || n == p.last+1)
-		p.numbers, p.last = append(p.numbers, n), n
+	if isWhole {
+		n, _ := strconv.Atoi(number[:min(len(number), 9)])
+		p.numbers = append(p.numbers, n)
 	}
-	if plain, ok := value.ParseAmount(cell, false, value.AnyCurrency); ok {
-		p.amounts++
-		if money.MatchString(cell) || value.HasCurrency(cell) {
-			p.money++
-		} else if !isWhole && strings.ContainsFunc(cell, unicode.IsLetter) {
-			p.words++
-		} else if strings.Contains(plain, ".") {
-			p.decimals++
-		}
-	}
-}
-
-func isMDY(cell string, lastYear int) bool {
-	_, _, ok := value.ParseDate(cell, value.DatesMDY, lastYear)
-	return ok
-}
-
-// Refutes reports whether hardly a cell can be read as the field.
-func (p *Profile) Refutes(field string) bool {
-	readable := p.Filled
-	switch field {
-	case "published_at":
-		readable = p.years + p.buddhist + p.dates
-	case "pages":
-		readable = p.pages()
-	case "price":
-		readable = p.amounts
-	case "isbn":
-		readable = p.isbns
-	case "publisher":
-		readable -= p.years + p.dates
-	case "genre", "category":
-		readable -= p.money + p.words
-	}
-	return 5*readable < p.Filled
-}
-
-// SurePoints are the points of cells that name their field: valid ISBNs, and names of publishers.
-const SurePoints = 10
-
-// Points returns how much the cells speak for a field, from 0 to 10. It is negative if the column cannot be the field:
-// if less than half of its cells can be read.
-func (p *Profile) Points(field string) int {
-	share := func(n int) int { return 10 * n / max(p.Filled, 1) }
-	if p.Filled == 0 {
-		return 0
-	}
+	plain, isAmount := value.ParseAmount(cell, false, value.AnyCurrency)
 	switch {
-	case field == "isbn" && share(p.isbns) >= 9:
-		return SurePoints
-	case field == "isbn":
-		return share(p.isbns) - 5
-	case field == "publisher" && share(p.houses) >= 8:
-		return SurePoints
-	case field == "shelf_mark":
-		return 1
-	case share(p.codes) >= 5, share(p.marks) >= 8:
-		return -1
+	case !isAmount:
+		return
+	case moneySign.MatchString(cell) || value.HasCurrency(cell):
+		p.seen[money]++
+	case !isWhole && strings.ContainsFunc(cell, unicode.IsLetter):
+		p.seen[words]++
+	case strings.Contains(plain, "."):
+		p.seen[decimals]++
 	}
-	counts := p.isCounting && p.whole > 2
-	repeated := 10 - 10*len(p.distinct)/p.Filled
-	switch field {
-	case "published_at":
-		if share(p.years+p.buddhist+p.dates) < 5 {
-			return -1
-		}
-		return share(p.years + p.buddhist + p.dates)
-	case "pages":
-		switch {
-		case share(p.pages()) < 5 || share(p.money) >= 5 || counts:
-			return -1
-		case p.pages() > p.whole && (p.unitNamed() || p.unitIsPage()): // Kurasa: 58 kurasa
-			return 8
-		case p.pages() > p.whole:
-			return 5
-		}
-		slices.Sort(p.numbers)
-		switch median := p.numbers[len(p.numbers)/2]; {
-		case share(p.years) >= 8, median < 20, median > 2000:
-			return 1
-		}
-		return share(p.whole)
-	case "price":
-		if share(p.amounts) < 5 || counts {
-			return -1
-		}
-		if share(p.years) >= 8 {
-			return 1
-		}
-		words := p.words // of unknown currencies, or unknown units of pages
-		if p.unitNamed() || p.unitIsPage() {
-			words = 0
-		}
-		return 2 + max(share(p.money)*8/10, share(words)*4/10, share(p.decimals)*5/10)
-	}
-	isMoney := (field == "genre" || field == "category") && share(p.money+p.words) >= 8
-	if isMoney || share(max(p.amounts, p.pages())) >= 8 && (p.Filled > 2 || p.pages() > p.whole) {
-		return -1 // numbers are no text
-	}
-	if share(p.dates) >= 8 {
-		return -1
-	}
-	switch length := p.letters / p.Filled; field {
-	case "author":
-		return min(2+share(p.persons)*8/10+share(p.pairs)*3/10-share(p.kinds)/3, 10)
-	case "genre", "category":
-		if length > 40 || p.Filled > 3 && len(p.distinct) == 1 || share(p.houses) >= 8 {
-			return 1 // the same in each row, as book, or publishers
-		}
-		return max(2+repeated*8/10-share(p.persons)/3-share(p.pairs)/4+share(p.kinds)*4/10, 1)
-	case "description":
-		return min(length/15, 10)
-	default:
-		if length > 150 {
-			return 1
-		}
-		return max(8-repeated-share(p.persons)/3-share(p.pairs)/5-share(p.kinds)/3, 1)
-	}
-}
-
-// pages returns the number of cells that may be numbers of pages, also with an unknown unit that nearly all share.
-func (p *Profile) pages() int {
-	_, shared := p.units.Shared()
-	return p.whole + shared.Cells
-}
-
-// unitNamed reports whether the column has the name of the unit of its numbers.
-func (p *Profile) unitNamed() bool {
-	unit, _ := p.units.Shared()
-	return unit != "" && slices.Contains(split(p.Name), strings.ReplaceAll(collate.Fold(unit), " ", ""))
+	p.seen[amounts]++
 }
 
 // HasYears reports whether nearly all cells have a year, and few are read as dates.
-func (p *Profile) HasYears() bool { return p.Filled > 1 && 10*p.yearly >= 8*p.Filled }
-
-// unitIsPage reports whether the unit of the numbers is a word for pages.
-func (p *Profile) unitIsPage() bool {
-	unit, _ := p.units.Shared()
-	return unit != "" && words["pages"].count(split(unit)) > 0
-}
+func (p *Profile) HasYears() bool { return p.Filled > 1 && p.mostly(yearly) }
 
 // IsTyped reports whether nearly all cells are numbers, dates or codes, unlike the name of a column.
 func (p *Profile) IsTyped() bool {
-	return p.Filled > 0 && 10*max(p.amounts, p.years+p.dates, p.codes, p.pages()) >= 8*p.Filled
+	return p.mostly(amounts) || p.mostly(years, dates) || p.mostly(codes) || p.mostly(pages)
 }
 
 // IsTyped reports whether a cell is a number, a date or a code.

@@ -5,7 +5,7 @@ import "strings"
 // words are the words in the names of columns that speak for each field, without case and accents, in the languages of
 // the lists that people have. A word that ends in * begins a longer one, and one that begins with * ends it. Words of scripts without spaces may stand
 // anywhere in a name.
-var words = map[string]wordList{
+var fieldWords = map[string]wordList{
 	"name": newWordList(`
 		pealkiri* pavadinim* nosaukum* titill* titulli* title* titl* titel* *titel titul* titol* titre* tittel* tytul* nazev* nazov* naziv* nazw* naslov* nadpis* cim cime konyvcim nimi nimeke
 		teos* obra* название* наименование* заглавие* заглавля* назва* книга* наслов* τιτλος* ονομασια*
@@ -109,8 +109,8 @@ var words = map[string]wordList{
 	`),
 }
 
-// kindWords are kinds of books in scripts without case, whose names of persons look like any other words.
-var kindWords = newWordList(`
+// genreWords are kinds of books in scripts without case, in which names of persons look like other words.
+var genreWords = newWordList(`
 	小说* 小説* 文学* 诗* 詩* 戏剧* 戲劇* 散文* 科幻* 童话* 童話* 历史* 歴史* 歷史* 随笔* 短编* 短編* 推理* 漫画* 传记* 伝記* エッセイ* 소설* 시 시집* 수필* 동화* 역사* 문학* 희곡* 만화* 단편*
 	นวนิยาย* วรรณ* กวี* เยาวชน* ประวัติ* เรื่องสั้น* สารคดี* رواية* روايات* شعر* قصة* قصص* سيرة* تاريخ* أدب* مسرح* رمان* داستان* ناول* شاعری* افسانه* تاریخ* ادب*
 	רומן* שירה* ילדים* היסטוריה* פרוזה* מחזה* סיפור* நாவல்* கவிதை* சிறுகதை* வரலாறு* उपन्यास* कविता* कहानी* नाटक* इतिहास* উপন্যাস* কবিতা* গল্প* নাটক* ইতিহাস* నవల* కవిత* కథ*
@@ -119,8 +119,8 @@ var kindWords = newWordList(`
 
 // Keys of words that are no fields.
 const (
-	other = "other" // of another thing
-	vague = "vague" // of another thing, unless another word is a field's: edition, and the year of the edition
+	other = "other" // words for another thing
+	vague = "vague" // words for another thing, unless another word is a field's: edition, and the year of the edition
 )
 
 // nameWords are words for names of anything, which count for the title only alone: اسم الكتاب, but اسم الكاتب is the author.
@@ -137,7 +137,7 @@ var (
 type wordList struct {
 	whole  map[string]bool
 	begins []string
-	ends   []string // of compounds: Erscheinungsjahr
+	ends   []string // ends of compounds: Erscheinungsjahr
 	inside []string
 }
 

@@ -12,12 +12,12 @@ import (
 // AmountSurvey finds the decimal separator of a column of amounts.
 type AmountSurvey struct {
 	commas, points int             // cells in which it is the decimal separator
-	currencies     map[string]bool // of these cells
+	currencies     map[string]bool // currencies of these cells
 	unclear        map[string]Seen // by currency: the first cell like 85.000
 	whole          int             // cells without a separator
-	units          UnitSurvey      // of the currencies that are not known
-	Ambiguous      string          // the first cell like 85.000, whose three digits may be thousands or decimals
-	Row            int             // of Ambiguous
+	units          UnitSurvey      // unknown currencies
+	Ambiguous      string          // the first cell like 85.000: three digits may be thousands or decimals
+	Row            int             // row of Ambiguous
 }
 
 // Add counts a cell.
@@ -92,8 +92,8 @@ func (s *AmountSurvey) Comma() (comma, isClear bool) {
 const AnyCurrency = "*"
 
 // ParseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is the decimal
-// separator of ambiguous amounts like 1,299. ofColumn is the unknown currency that the column shares, or AnyCurrency. Other
-// letters are refused, because 12o is a misspelt number. Of several prices the first counts.
+// separator of ambiguous amounts like 1,299. ofColumn is the unknown currency that the column shares, or AnyCurrency.
+// ParseAmount refuses other letters, because 12o is a misspelt number. The first of several prices counts.
 func ParseAmount(text string, comma bool, ofColumn string) (plain string, ok bool) {
 	if len(text) > maxValue {
 		return "", false
@@ -149,7 +149,7 @@ var (
 	// amount matches a number with currencies before and after it. A dash may stand for no decimals: 12,-, 250/- and 250/=.
 	amount = regexp.MustCompile(`^((?:(?:\p{L}[\p{L}\p{M}'’ʻ"]*/?\.?|\p{Sc}) ?)*)` +
 		`([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?(\s*(?:\p{L}[\p{L}\p{M}'’ʻ"]*\.? ?)*(?:\p{Sc}(?: [\p{L}\p{M}]+)?)?)$`)
-	// hundredths matches an amount whose hundredths stand behind the currency. Two digits need no unit of their own: 12€50,
+	// hundredths matches an amount with hundredths behind the currency. Two digits need no unit of their own: 12€50,
 	// 265 грн 50 коп.
 	hundredths = regexp.MustCompile(`^(\d[\d.,'’ ]*?) ?(\p{L}[\p{L}\p{M}]*|\p{Sc})\.?,? ?(\d\d|\d{1,2} ?\p{L}[\p{L}\p{M}]*\.?)$`)
 	// binding matches the words before a price on a catalogue card: Broschur : EUR 29.95.

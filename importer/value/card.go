@@ -42,7 +42,7 @@ func (s *CardSurvey) Add(text string) {
 // maxAbbreviation is the maximum number of characters of a text in a column of abbreviations, with its dot.
 const maxAbbreviation = 6
 
-// IsDotted reports whether at least four fifths of the texts end in a sign, and two of them in a dot that is not that of
+// IsDotted reports whether at least four fifths of the texts end in a sign, two of them in a dot, and not all are
 // abbreviations.
 func (s *CardSurvey) IsDotted() bool {
 	return s.dotted > 1 && 5*s.ended >= 4*s.cells && s.longest > maxAbbreviation

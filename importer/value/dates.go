@@ -79,17 +79,17 @@ func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
 func (p datePart) isUnknown() bool { return p.text == "00" }
 
 // dateWords are words between the parts of a date: 1st of May, 1er mai, 12 de agosto.
-var dateWords = setOf(`
+var dateWords = newWordSet(`
 	жылы жыл ж жылғы st nd rd th of er re de del d di l any o af ail ed fed eg af ydd
 	gada g y m года год г р року к година gads metai metu men diena ko a an en ren
 	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
 `)
 
-// ordinalEndings are those of dateWords that make a number a day, and no month: 1998 3rd ed.
-var ordinalEndings = setOf("st nd rd th")
+// ordinalEndings make a number a day, and no month: 1998 3rd ed.
+var ordinalEndings = newWordSet("st nd rd th")
 
 // weekdays are the names of days, without accents. A date may begin with one.
-var weekdays = strings.Fields(`
+var weekdays = newWordSet(`
 	monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
 	montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
 	lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim
@@ -101,8 +101,8 @@ var weekdays = strings.Fields(`
 	понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
 `)
 
-// units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day. Abbreviated months
-// of Thai have signs inside.
+// units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day. Thai abbreviates
+// months with signs inside.
 var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ", "(e)ko", " ",
 	"ม.ค.", " มกราคม ", "ก.พ.", " กุมภาพันธ์ ", "มี.ค.", " มีนาคม ", "เม.ย.", " เมษายน ", "พ.ค.", " พฤษภาคม ", "มิ.ย.", " มิถุนายน ",
 	"ก.ค.", " กรกฎาคม ", "ส.ค.", " สิงหาคม ", "ก.ย.", " กันยายน ", "ต.ค.", " ตุลาคม ", "พ.ย.", " พฤศจิกายน ", "ธ.ค.", " ธันวาคม ")
@@ -123,7 +123,7 @@ func dateParts(text string) (parts []datePart) {
 		text = eastAsianNote.ReplaceAllString(text, "$1")
 	}
 	text = unknownPart.ReplaceAllString(units.Replace(text), "${1}00")
-	if day, rest, found := strings.Cut(text, " "); found && slices.Contains(weekdays, strings.Trim(collate.Fold(day), ".,")) {
+	if day, rest, found := strings.Cut(text, " "); found && weekdays.has(strings.Trim(collate.Fold(day), ".,")) {
 		if whole := dateParts(strings.TrimLeft(rest, " ")); len(whole) == 3 {
 			return whole
 		}
@@ -134,30 +134,23 @@ func dateParts(text string) (parts []datePart) {
 	if year, found := strings.CutSuffix(text, ".0"); found && len(year) == 4 {
 		text = year // a year stored as a number
 	}
-	rest, isMonth := text, false
-	for rest != "" {
-		first, _ := utf8.DecodeRuneInString(rest)
-		run := strings.IndexFunc(rest, func(r rune) bool {
-			return unicode.IsDigit(r) != unicode.IsDigit(first) || isLetter(r) != isLetter(first)
-		})
-		if run < 0 {
-			run = len(rest)
-		}
-		part := datePart{text: rest[:run]}
-		rest = rest[run:]
-		switch {
-		case first >= '0' && first <= '9' && run <= 8:
+	isMonth := false // the next number
+	for text != "" {
+		part := datePart{text: firstRun(text)}
+		text = text[len(part.text):]
+		switch word := collate.Fold(part.text); {
+		case part.text[0] >= '0' && part.text[0] <= '9' && len(part.text) <= 8:
 			if part.number, _ = strconv.Atoi(part.text); isMonth && part.number <= 12 {
 				part.month, isMonth = time.Month(part.number), false
 			}
 		case strings.Trim(part.text, " -/.,'’") == "":
 			continue
-		case collate.Fold(part.text) == "thang": // tháng 8
+		case word == "thang": // tháng 8
 			isMonth = true
 			continue
-		case len(parts) > 0 && dateWords[collate.Fold(part.text)]:
+		case len(parts) > 0 && dateWords.has(word):
 			last := &parts[len(parts)-1]
-			last.ordinal = last.ordinal || ordinalEndings[collate.Fold(part.text)]
+			last.ordinal = last.ordinal || ordinalEndings.has(word)
 			continue
 		default:
 			if part.month = monthNamed(part.text); part.month == 0 {
@@ -171,28 +164,23 @@ func dateParts(text string) (parts []datePart) {
 	return parts
 }
 
+// firstRun returns the digits, letters or other signs with which a text begins.
+func firstRun(text string) string {
+	first, _ := utf8.DecodeRuneInString(text)
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return unicode.IsDigit(r) != unicode.IsDigit(first) || isLetter(r) != isLetter(first)
+	})
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
+
 // isLetter reports whether a sign belongs to a word.
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 
-// setOf returns the words of a text, without accents.
-func setOf(text string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
-		set[collate.Fold(word)] = true
-	}
-	return set
-}
-
-// numericDate returns the first two numbers of a date with an ambiguous order of day and month, like 3/4/2005.
-func numericDate(parts []datePart) (first, second int, ok bool) {
-	if len(parts) == 3 && parts[0].isShort() && parts[1].isShort() && (parts[2].isYear() || parts[2].isShort()) {
-		return parts[0].number, parts[1].number, true
-	}
-	return 0, 0, false
-}
-
-// ParseDate parses a date. A missing month or day is the first. order chooses the month of two numbers. A year
-// of two digits is within the hundred years up to lastYear. layout names the notation.
+// ParseDate parses a date. A missing month or day is the first. order chooses the month of two numbers. A year with two
+// digits is within the hundred years up to lastYear. layout names the notation.
 func ParseDate(text, order string, lastYear int) (day model.Date, layout string, ok bool) {
 	if len(text) > maxValue {
 		return model.Date{}, "", false
@@ -201,51 +189,62 @@ func ParseDate(text, order string, lastYear int) (day model.Date, layout string,
 	return dateOf(text, dateParts(text), order, lastYear)
 }
 
+// dateForms are the notations of dates: the parts and their layout, for an order or any. An unknown part is left out.
+var dateForms = []struct {
+	parts         []func(datePart) bool
+	layout, order string
+}{
+	{is{aYear}, "year", ""},
+	{is{aYear, aLone}, "year, month", ""},
+	{is{aYear, aName}, "year, month", ""},
+	{is{aLone, aYear}, "month, year", ""},
+	{is{aName, aYear}, "month, year", ""},
+	{is{aYear, aShort, aShort}, "year, month, day", ""},
+	{is{aYear, aName, aShort}, "year, month, day", ""},
+	{is{aYear, aShort, aName}, "year, day, month", ""},
+	{is{aName, aShort, aYear}, "month, day, year", ""},
+	{is{aShort, aName, aNumber}, "day, month, year", ""},
+	{is{anUnknown, aShort, aYear}, "unknown, month, year", ""}, // a day that is known would have a month
+	{is{aShort, anUnknown, aYear}, "month, unknown, year", ""},
+	{is{aShort, aShort, aNumber}, "month, day, year", DatesMDY},
+	{is{aShort, aShort, aNumber}, "day, month, year", DatesDMY},
+}
+
+type is = []func(datePart) bool
+
+// Kinds of parts.
+var (
+	aNumber, aYear, aShort, anUnknown = datePart.isNumber, datePart.isYear, datePart.isShort, datePart.isUnknown
+
+	aLone = func(p datePart) bool { return p.isShort() && !p.ordinal }
+	aName = func(p datePart) bool { return !p.isNumber() }
+)
+
 // dateOf is ParseDate for the parts of a plain text.
 func dateOf(text string, parts []datePart, order string, lastYear int) (day model.Date, layout string, ok bool) {
-	year, month, date := datePart{}, datePart{number: 1}, datePart{number: 1}
-	is := func(tests ...func(datePart) bool) bool {
-		if len(parts) != len(tests) {
-			return false
-		}
-		for i, test := range tests {
-			if !test(parts[i]) {
-				return false
-			}
-		}
-		return true
+	if len(parts) == 1 && parts[0].isNumber() && len(parts[0].text) == 8 {
+		parts = dateParts(parts[0].text[:4] + "-" + parts[0].text[4:6] + "-" + parts[0].text[6:])
 	}
-	number, short, long := datePart.isNumber, datePart.isShort, datePart.isYear
-	alone := func(p datePart) bool { return p.isShort() && !p.ordinal }
-	name := func(p datePart) bool { return !p.isNumber() }
-	eight := func(p datePart) bool { return p.isNumber() && len(p.text) == 8 }
-	switch {
-	case is(eight):
-		n := parts[0].number
-		year, month, date, layout = datePart{text: parts[0].text[:4], number: n / 10000}, datePart{number: n / 100 % 100}, datePart{number: n % 100}, "year, month, day"
-	case is(long):
-		year, layout = parts[0], "year"
-	case is(long, alone), is(long, name):
-		year, month, layout = parts[0], parts[1], "year, month"
-	case is(alone, long), is(name, long):
-		year, month, layout = parts[1], parts[0], "month, year"
-	case is(long, short, short), is(long, name, short):
-		year, month, date, layout = parts[0], parts[1], parts[2], "year, month, day"
-	case is(long, short, name):
-		year, month, date, layout = parts[0], parts[2], parts[1], "year, day, month"
-	case is(name, short, long):
-		year, month, date, layout = parts[2], parts[0], parts[1], "month, day, year"
-	case is(short, name, number):
-		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
-	case is(datePart.isUnknown, short, long): // a day that is known would have a month
-		year, month, layout = parts[2], parts[1], "month, year"
-	case is(short, datePart.isUnknown, long):
-		year, month, layout = parts[2], parts[0], "month, year"
-	case is(short, short, number) && order == DatesMDY:
-		year, month, date, layout = parts[2], parts[0], parts[1], "month, day, year"
-	case is(short, short, number) && order == DatesDMY:
-		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
-	default:
+	year, month, date := datePart{}, datePart{number: 1}, datePart{number: 1}
+	for _, form := range dateForms {
+		if (form.order == "" || form.order == order) && slices.EqualFunc(parts, form.parts, func(p datePart, is func(datePart) bool) bool { return is(p) }) {
+			layout = form.layout
+			break
+		}
+	}
+	i := 0
+	for role := range strings.SplitSeq(layout, ", ") {
+		switch role {
+		case "year":
+			year = parts[i]
+		case "month":
+			month = parts[i]
+		case "day":
+			date = parts[i]
+		}
+		i++
+	}
+	if layout = strings.Replace(layout, "unknown, ", "", 1); layout == "" {
 		year.text, layout = yearOf(text, lastYear), "year"
 		year.number, _ = strconv.Atoi(year.text)
 	}
@@ -289,7 +288,7 @@ func ExcelDay(text string, lastYear int) (day model.Date, ok bool) {
 type DateSurvey struct {
 	years, excelDays int
 	dates            int  // cells with a written date
-	read, future     int  // cells with a year, and of these with one of the Buddhist calendar that is still to come in the common one
+	read, future     int  // cells with a year, and cells with a year of the Buddhist calendar that is still to come in the common one
 	croatian         bool // a month has its Croatian name
 	MDY, DMY, Either Seen // readable in this order only, or in both
 }
@@ -316,7 +315,7 @@ func isDate(text string, parts []datePart, lastYear int) bool {
 	})
 }
 
-// buddhistEra is the year of the Buddhist calendar, which Thailand uses, minus that of the common one.
+// buddhistEra is the difference of the Buddhist calendar, which Thailand uses, from the common one.
 const buddhistEra = 543
 
 // Buddhist is the layout of a date in the Buddhist calendar.
@@ -362,18 +361,23 @@ func (s *DateSurvey) Add(row int, text string, lastYear int) {
 	} else if isDate(text, parts, lastYear) {
 		s.dates++
 	}
-	first, second, ok := numericDate(parts)
-	if !ok || first == second || first == 0 || second == 0 {
+	s.addOrder(row, text, parts)
+}
+
+// addOrder counts a date with an ambiguous order of day and month, like 3/4/2005.
+func (s *DateSurvey) addOrder(row int, text string, parts []datePart) {
+	if len(parts) != 3 || !parts[0].isShort() || !parts[1].isShort() || !parts[2].isYear() && !parts[2].isShort() {
 		return
 	}
-	seen := &s.Either
-	switch month, day := first <= 12 && second <= 31, second <= 12 && first <= 31; {
-	case month && !day:
-		seen = &s.MDY
-	case day && !month:
-		seen = &s.DMY
-	case !day:
+	first, second, seen := parts[0].number, parts[1].number, &s.Either
+	isMDY, isDMY := first <= 12 && second <= 31, second <= 12 && first <= 31
+	switch {
+	case first == second, first == 0, second == 0, !isMDY && !isDMY:
 		return
+	case !isDMY:
+		seen = &s.MDY
+	case !isMDY:
+		seen = &s.DMY
 	}
 	if seen.Cells++; seen.Cells == 1 {
 		seen.Text, seen.Row = text, row

@@ -27,7 +27,7 @@ var volumeWords = newWordSet(`
 	т том* кн книг* τομ* جلد* مجلد* 卷 巻 冊 册 권 部 本 子
 `)
 
-// unpaged are words of cataloguers for a book whose pages are not counted, as noCount finds them.
+// unpaged are words of cataloguers for a book without a number of pages, as uncounted finds them.
 var unpaged = newWordSet(`
 	unpaged unpag* unpaginated unnumbered* variouspag* variously* npag* opag* ohneseiten* ungez* unpaginiert nichtpag* getr*
 	sp spag* sinpag* sempag* senzapag* nonpag* sanspag* nepag* nestr* bezpag* pagmult* paginacionvar* paginationmult* ejpag* upag* безпаг*

@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -11,42 +12,42 @@ import (
 // problem says what to write if it cannot be read, or in two ways.
 func Read(kind model.Kind, text string, lastYear int) (plain, problem string) {
 	text = strings.TrimSpace(text)
+	form, readings := "", []string{}
+	add := func(reading string, ok bool) {
+		if ok {
+			readings = append(readings, reading)
+		}
+	}
 	switch kind {
 	case model.KindDate:
 		if _, ok := model.ParseDate(text); ok {
 			return text, ""
 		}
-		mdy, _, isMDY := ParseDate(text, DatesMDY, lastYear)
-		dmy, _, isDMY := ParseDate(text, DatesDMY, lastYear)
-		return only(text, mdy.String(), isMDY, dmy.String(), isDMY, "a year or a day, like 1969 or 1969-01-31")
+		form = "a year or a day, like 1969 or 1969-01-31"
+		for _, order := range []string{DatesMDY, DatesDMY} {
+			day, _, ok := ParseDate(text, order, lastYear)
+			add(day.String(), ok)
+		}
 	case model.KindCents:
-		decimals, isDecimals := ParseAmount(text, false, "")
-		thousands, isThousands := ParseAmount(text, true, "")
-		return only(text, stored(thousands), isThousands, stored(decimals), isDecimals, "an amount, like 15.71")
+		form = "an amount, like 15.71"
+		for _, comma := range []bool{true, false} {
+			amount, ok := ParseAmount(text, comma, "")
+			if cents, isStored := model.ParseCents(amount); isStored { // no more than two decimals
+				amount = cents.String()
+			}
+			add(amount, ok)
+		}
 	case model.KindInt:
-		pages, ok := ParsePages(text, "")
-		return only(text, pages, ok, pages, ok, "a whole number, like 304")
+		form = "a whole number, like 304"
+		add(ParsePages(text, ""))
+	default:
+		return text, ""
 	}
-	return text, ""
-}
-
-// stored returns an amount with two decimals, if it has no more.
-func stored(amount string) string {
-	if cents, ok := model.ParseCents(amount); ok {
-		return cents.String()
+	switch readings = slices.Compact(readings); len(readings) {
+	case 0:
+		return "", "Write " + form + "."
+	case 1:
+		return readings[0], ""
 	}
-	return amount
-}
-
-// only returns the reading of a text if there is one, and else what to write.
-func only(text, one string, isOne bool, other string, isOther bool, form string) (plain, problem string) {
-	switch {
-	case isOne && isOther && one != other:
-		return "", fmt.Sprintf("“%s” can be read in two ways. Write %s or %s.", text, one, other)
-	case isOne:
-		return one, ""
-	case isOther:
-		return other, ""
-	}
-	return "", "Write " + form + "."
+	return "", fmt.Sprintf("“%s” can be read in two ways. Write %s or %s.", text, readings[0], readings[1])
 }

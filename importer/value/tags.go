@@ -1,7 +1,6 @@
 package value
 
 import (
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,8 +8,8 @@ import (
 
 // TagSurvey finds the genres of a column in which a cell may have several, because a book has one.
 type TagSurvey struct {
-	texts []string       // the first different cells
-	cells map[string]int // by text
+	Texts []string       // the first different cells
+	Cells map[string]int // cells by text
 	parts map[string]int // number of different cells that have the part
 }
 
@@ -27,29 +26,18 @@ const manyGenres = 50
 // Add counts a cell.
 func (s *TagSurvey) Add(text string) {
 	text = strings.TrimSpace(text)
-	if text == "" || s.cells[text] == 0 && len(s.cells) == maxTags {
+	if text == "" || s.Cells[text] == 0 && len(s.Cells) == maxTags {
 		return
 	}
-	if s.cells == nil {
-		s.cells, s.parts = map[string]int{}, map[string]int{}
+	if s.Cells == nil {
+		s.Cells, s.parts = map[string]int{}, map[string]int{}
 	}
-	if s.cells[text]++; s.cells[text] > 1 {
+	if s.Cells[text]++; s.Cells[text] > 1 {
 		return
 	}
-	s.texts = append(s.texts, text)
+	s.Texts = append(s.Texts, text)
 	for _, part := range splitTags(text, ",") {
 		s.parts[part]++
-	}
-}
-
-// All returns the different cells in their order, and how often each occurs.
-func (s *TagSurvey) All() iter.Seq2[string, int] {
-	return func(yield func(string, int) bool) {
-		for _, text := range s.texts {
-			if !yield(text, s.cells[text]) {
-				return
-			}
-		}
 	}
 }
 
@@ -80,13 +68,13 @@ func (s *TagSurvey) First(text string, isMARC bool) string {
 func (s *TagSurvey) isName(text string) bool {
 	isRepeated := func(part string) bool { return s.parts[part] > 1 }
 	parts := splitTags(text, ",")
-	if s.cells[text] >= fixedCells && !slices.ContainsFunc(parts, isRepeated) {
+	if s.Cells[text] >= fixedCells && !slices.ContainsFunc(parts, isRepeated) {
 		return true
 	}
 	if lastOfSeries.MatchString(signs.Replace(text)) && !slices.ContainsFunc(parts[:min(len(parts), 1)], isRepeated) {
 		return true
 	}
-	return len(s.texts) >= manyGenres && !slices.ContainsFunc(parts[min(len(parts), 1):], isRepeated)
+	return len(s.Texts) >= manyGenres && !slices.ContainsFunc(parts[min(len(parts), 1):], isRepeated)
 }
 
 // splitTags returns the texts between separators that are not empty. Full-width and Arabic commas and semicolons count.

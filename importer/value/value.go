@@ -18,7 +18,7 @@ const (
 	maxList  = 64 << 10
 )
 
-// formulaError matches a cell whose formula failed.
+// formulaError matches the error of a formula.
 var formulaError = regexp.MustCompile(`^#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|SPILL!|CALC!)$`)
 
 // emptyList matches a list without a text as Python, JSON and PostgreSQL write it.

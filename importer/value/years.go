@@ -26,7 +26,7 @@ var (
 	letteredYear = regexp.MustCompile(`\b(\d{4})[a-r]\b`)
 )
 
-// noteWords are words of editions and seasons beside a year.
+// noteWords are words of editions and seasons next to a year.
 var noteWords = newWordSet(`
 	print* reprint* repr reimp* impr* imp rist* tirage* tir druk* dodr* dotisk* tisk nachdr* neudr* aufl* ausg* ed eds edn edit* ediz* edic* edic* izd* изд*
 	wyd* vyd* kiad* upplaga* uppl oppl* opl* painos* baski* bask* cet* cetakan* rev* copyright cop corr* augm* facs* 刷 版 перепеч* репр*
@@ -39,7 +39,7 @@ var imprintYear = regexp.MustCompile(`^[^\d]*\pL[.\])]?\s*[,:;]\s*[\[(©c]{0,2}(
 // plainDate returns a text as Plain does, and without the letter of a year.
 func plainDate(text string) string { return letteredYear.ReplaceAllString(Plain(text), "$1") }
 
-// yearOf returns the year of a text that is no date, and "" if it has none: that of the common calendar, and the first one.
+// yearOf returns the year of a text that is no date, or "". The common calendar counts before others, and then the first year.
 func yearOf(text string, lastYear int) string {
 	if !fourDigits.MatchString(text) {
 		return ""
@@ -78,8 +78,8 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(collate.Fold(text), func(r rune) bool { return !isLetter(r) })
 }
 
-// isOtherEra reports whether a year of another calendar is a year of the common one: of the Hebrew, Buddhist, Indian or
-// Persian calendar by their distance, or of the Islamic one, whose years are shorter.
+// isOtherEra reports whether a year of another calendar is a year of the common one. The Hebrew, Buddhist, Indian and Persian
+// calendars have a fixed distance, and the Islamic one has shorter years.
 func isOtherEra(year, common string) bool {
 	y, _ := strconv.Atoi(year)
 	c, _ := strconv.Atoi(common)

@@ -18,7 +18,7 @@ type batch[K comparable, V any] struct {
 	wait  time.Duration
 
 	mu     sync.Mutex // held while a level is fetched, so that waiting calls find their keys in values
-	values map[K]V    // of fetched levels
+	values map[K]V    // values of fetched levels
 
 	// Keys that were loaded singly; nil before the first. The values are untyped, because dataloader's
 	// methods are compiled again for each type of values.

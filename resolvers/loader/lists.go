@@ -63,7 +63,7 @@ type listPlaces struct {
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 func newListCache(store *db.Store) *listCache {
-	const overhead, placeBytes, groupBytes = 100, 150, 250 // of an entry, of a place with a text, and of a group
+	const overhead, placeBytes, groupBytes = 100, 150, 250 // bytes of an entry, a place with a text, and a group
 	return &listCache{
 		store:  store,
 		totals: lru.New(listBytes/8, func(key string, _ listTotal) int { return overhead + len(key) }),

@@ -39,8 +39,7 @@ type Loaders struct {
 	wait  time.Duration
 
 	mu        sync.Mutex
-	written   *int64         // revision of genres and categories that a write saw, or nil
-	reference *referenceData // data of that revision or of the Snapshot's; nil if it is not cached
+	reference *referenceData // data of the Snapshot's revision; nil if it is not cached
 	relations *Relations     // nil before the first call of Relations
 }
 
@@ -153,7 +152,7 @@ func (l *Loaders) PrimeGenres(genres []*model.Genre) {
 }
 
 // PrimeGroups announces groups of books of a response: loading the genre or category of one fetches
-// those of all.
+// all of them.
 func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	var genres, categories []model.ID
 	for _, g := range groups {
@@ -168,52 +167,21 @@ func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	l.Categories.expect(categories)
 }
 
-// PrimeReference sets the revision of genres and categories that the last write saw and did not
-// change.
-func (l *Loaders) PrimeReference(revision int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.written = &revision
-}
-
-// PrimeFrom is PrimeReference with the revision of other Loaders, if they have one.
-func (l *Loaders) PrimeFrom(other *Loaders) {
-	other.mu.Lock()
-	written := other.written
-	other.mu.Unlock()
-	if written != nil {
-		l.PrimeReference(*written)
-	}
-}
-
 // referenceData returns the cached genres and categories of the Snapshot's revision, or nil.
 func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 	if l.Snapshot.Writing() || l.cache.empty() {
 		return nil, nil // the transaction may have changed them
 	}
 	l.mu.Lock()
-	reference, written := l.reference, l.written
-	l.mu.Unlock()
-	switch {
-	case reference != nil:
-		return reference, nil
-	case written != nil:
-		if reference = l.cache.at(*written); reference != nil {
-			l.Snapshot.RecordReference(*written)
-		}
-	default:
-		at, err := l.Snapshot.Latest(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if reference = l.cache.at(at.Reference); reference != nil {
-			l.Snapshot.RecordRead(at)
-		}
-	}
-	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.reference = reference
-	return reference, nil
+	if l.reference != nil {
+		return l.reference, nil
+	}
+	err := l.Snapshot.ReadReference(ctx, func(revision int64) bool {
+		l.reference = l.cache.at(revision)
+		return l.reference != nil
+	})
+	return l.reference, err
 }
 
 // reportMiss reports to the reference cache that it lacks the Snapshot's revision.

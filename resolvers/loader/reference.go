@@ -86,7 +86,7 @@ func (c *Cache) read(ctx context.Context) error {
 		return nil
 	}
 	data := new(referenceData)
-	err = c.store.ReadTransaction(ctx, func(ctx context.Context, s *db.Snapshot) error {
+	err = c.store.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, s *db.Snapshot) error {
 		at, err := s.Latest(ctx)
 		if err != nil {
 			return err

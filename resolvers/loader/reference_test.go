@@ -124,7 +124,7 @@ func TestReferenceCacheBlocksNobody(t *testing.T) {
 					if i%4 == 0 {
 						return load(ctx, store.Unchecked(ctx))
 					}
-					return store.ReadTransaction(ctx, load)
+					return store.ReadTransaction(ctx, model.NoReplica, load)
 				})
 			}
 			must(t, readers.Wait())

@@ -21,7 +21,7 @@ var (
 	// ErrFull is the error of a list that does not fit into the spool.
 	ErrFull = model.Errorf(model.Unavailable, "Too many long lists are being sent. Try again in a moment, or request pages with per_page.")
 
-	errTooLong  = model.Errorf(model.Unavailable, "The list is longer than the server's CATALOGUE_SPOOL_MB. Request pages with per_page.")
+	errTooLong  = model.Errorf(model.Unavailable, "The list is too long to be sent whole. Request pages with per_page.")
 	errNotReady = model.Errorf(model.Unavailable, "The list was not ready in time. Try again in a moment, or request pages with per_page.")
 )
 

@@ -107,7 +107,7 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 // parse parses a text and checks its limits. schema is the first introspection field, nil if
 // there is none.
 func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast.Field, _ *gqlerror.Error) {
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, d.limits.Tokens)
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
 	if err == nil {
 		err = checkSurrogates(text)
 	}
@@ -117,7 +117,7 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
-			return nil, nil, withCode(gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", d.limits.Tokens), model.TooLarge)
+			return nil, nil, withCode(gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", maxTokens), model.TooLarge)
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
 		errcode.Set(failure, errcode.ParseFailed)
@@ -141,7 +141,7 @@ func (d *documents) validate(ctx context.Context, document *ast.QueryDocument, t
 		checks = d.quietRules
 	}
 	errs := validator.ValidateWithRules(d.schema, document, checks)
-	errs = errs[:min(len(errs), d.limits.Errors)]
+	errs = errs[:min(len(errs), maxErrors)]
 	for _, err := range errs {
 		validationError(err)
 	}

@@ -109,7 +109,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	}
 	// A retry, an expected refusal and a disconnected client are not failures.
 	_, expected := model.RetryAfter(err)
-	quiet := expected || errors.Is(err, model.ErrSnapshotChanged) || e == model.ErrRetry || errors.Is(ctx.Err(), context.Canceled)
+	quiet := expected || model.RunsAgain(err) || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
 		h.Logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", telemetry.RequestOf(ctx).ID)
 	}

@@ -22,11 +22,12 @@ import (
 type execution struct {
 	*Handler
 	*request
-	operation *operation
-	buffer    *[]byte
-	response  *graphql.Response
-	replayed  bool   // the response was stored under an Idempotency-Key
-	position  string // newest position that the response sees, if it is wanted
+	operation   *operation
+	buffer      *[]byte
+	response    *graphql.Response
+	interrupted bool   // the context ended while the query ran
+	replayed    bool   // the response was stored under an Idempotency-Key
+	position    string // newest position that the response sees, if it is wanted
 }
 
 // prepare finds the operation of the request and estimates its price.
@@ -117,9 +118,8 @@ func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
 		}
 	}
 	e.response = e.dispatch(ctx)
-	if err = unfinished(ctx, e.response); errors.Is(err, model.ErrSnapshotChanged) {
-		e.response = nil // the query runs again
-	}
+	err = unfinished(ctx, e.response)
+	e.interrupted = err != nil
 	return err == nil && e.response.Errors == nil, err
 }
 
@@ -147,14 +147,14 @@ func (e *execution) failed(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() == nil || limited:
 		e.response = e.failure(ctx, err)
-	case e.response == nil || e.response.Errors == nil: // the executor does not start with an ended context
+	case !e.interrupted || e.response == nil || e.response.Errors == nil: // it did not start again with an ended context
 		e.response = &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
 	}
 }
 
 // finished returns the response with its errors limited and its cost added.
 func (e *execution) finished() *graphql.Response {
-	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), e.limits.Errors)]
+	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), maxErrors)]
 	if e.wantsCost {
 		e.response.Extensions = withExtension(e.response.Extensions, "cost", e.costReport(e.operation))
 	}
@@ -196,7 +196,7 @@ func (e *execution) dispatch(ctx context.Context) *graphql.Response {
 	if o.plan.Complete() {
 		telemetry.RequestOf(ctx).Planned.Store(true)
 		ctx = graphql.WithResponseContext(graphql.WithOperationContext(ctx, o.OperationContext), e.presentError, e.recovered)
-		response = o.plan.Answer(ctx, (*e.buffer)[:0], e.limits.Errors)
+		response = o.plan.Answer(ctx, (*e.buffer)[:0], maxErrors)
 	} else {
 		responses, ctx := e.executor.DispatchOperation(ctx, o.OperationContext)
 		response = responses(ctx)
@@ -207,15 +207,9 @@ func (e *execution) dispatch(ctx context.Context) *graphql.Response {
 	return response
 }
 
-// unfinished returns ErrSnapshotChanged if the query must run again, the cause of an ended
-// context, or nil.
+// unfinished returns the cause of an ended context if it may have ended the query.
 func unfinished(ctx context.Context, response *graphql.Response) error {
-	switch {
-	case response == nil:
-		return context.Cause(ctx)
-	case slices.ContainsFunc(response.Errors, func(err *gqlerror.Error) bool { return errors.Is(err, model.ErrSnapshotChanged) }):
-		return model.ErrSnapshotChanged
-	case len(response.Errors) > 0:
+	if response == nil || len(response.Errors) > 0 {
 		return context.Cause(ctx)
 	}
 	return nil

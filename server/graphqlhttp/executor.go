@@ -33,7 +33,7 @@ func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.Ra
 // CreateOperation is CreateOperationContext for the JSON of a request.
 func (h *Handler) CreateOperation(ctx context.Context, body []byte, header http.Header) (*graphql.OperationContext, gqlerror.List) {
 	e := &execution{Handler: h, request: &request{}}
-	refused := e.decode(body, h.limits)
+	refused := e.decode(body)
 	if refused == nil {
 		refused = h.resolve(ctx, e.request)
 	}

@@ -39,8 +39,8 @@ type Catalogue interface {
 	graph.Source
 	// WithSnapshot returns the context of a mutation, which reads its own writes.
 	WithSnapshot(context.Context) context.Context
-	// ReadBack calls fn with a context whose reads all see one revision. fn contains the write, which it runs once, and
-	// reads its response. fn may run again.
+	// ReadBack calls fn until all its reads see one revision. fn writes at its first run, before it reads. Errors:
+	// NotFound if the row was deleted since, with its parent; else the write is stored and its response is unknown.
 	ReadBack(ctx context.Context, fn func(context.Context) error) error
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes

@@ -51,11 +51,11 @@ func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
 //
 // It returns the canonical text: without white space, members sorted by name, only necessary
 // escapes, numbers unchanged.
-func (l Limits) readObject(data []byte, base int) (canonical jsontext.Value, err error) {
+func readObject(data []byte, base int) (canonical jsontext.Value, err error) {
 	if err := model.CheckJSON(data); err != nil {
 		return nil, err
 	}
-	if err := l.checkObject(newDecoder(data), base); err != nil {
+	if err := checkObject(newDecoder(data), base); err != nil {
 		if !json.Valid(data) { // report the syntax error first
 			return nil, errNotObject
 		}
@@ -69,7 +69,7 @@ func (l Limits) readObject(data []byte, base int) (canonical jsontext.Value, err
 }
 
 // checkObject reads an object token by token and stops at the first limit that it exceeds.
-func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
+func checkObject(d *jsontext.Decoder, base int) error {
 	if d.PeekKind() != jsontext.KindBeginObject {
 		return errNotObject
 	}
@@ -85,16 +85,16 @@ func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 		case token.Kind() == jsontext.KindEndObject || token.Kind() == jsontext.KindEndArray:
 			continue
 		case kind == jsontext.KindBeginObject && length%2 == 0:
-			if n := l.members(); length/2 == int64(n) {
-				return tooLargeError(fmt.Sprintf("An object of the request has too many members: at most %d are allowed.", n))
+			if length/2 == maxMembers {
+				return tooLargeError(fmt.Sprintf("An object of the request has too many members: at most %d are allowed.", maxMembers))
 			}
 			continue
 		}
-		if values++; values > l.Values {
-			return tooLargeError(fmt.Sprintf("The request has too many values: at most %d are allowed.", l.Values))
+		if values++; values > maxValues {
+			return tooLargeError(fmt.Sprintf("The request has too many values: at most %d are allowed.", maxValues))
 		}
-		if depth > base+l.VariableDepth {
-			return tooLargeError(fmt.Sprintf("The values of the request are nested too deeply: at most %d levels are allowed.", l.VariableDepth))
+		if depth > base+maxValueDepth {
+			return tooLargeError(fmt.Sprintf("The values of the request are nested too deeply: at most %d levels are allowed.", maxValueDepth))
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // they are written.
 func FuzzObject(f *testing.F) {
 	var keys []string
-	for i := range 41 {
+	for i := range maxMembers + 1 {
 		keys = append(keys, fmt.Sprintf(`"%d":0`, i))
 	}
 	for _, seed := range []string{
@@ -30,14 +30,13 @@ func FuzzObject(f *testing.F) {
 		`{,}`, `{"a":1,}`, `{"a":1 "b":2}`, `{"a" 1}`, `{"a":,}`, `{"a":[,]}`, `{"a":[1,]}`, `{"a":[1 2]}`, `{"a":[1}}`, `{"a":{]}`, `{a:1}`, `{1:1}`,
 		`{"a":01}`, `{"a":+1}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":-}`, `{"a":1e999}`, `{"a":0x1}`, `{"a":NaN}`, `{"a":nul}`, `{"a":trues}`, `{"a":1"b"}`, `{"a":null{}}`,
 		"{\"a\":\"\x01\"}", "{\"a\":\"\\\x01\"}", `{"a":"\x"}`, `{"a":"\u12"}`, `{"a":"\u12g4"}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", "{\"\u2028\":1\u00a0}",
-		`{` + strings.Join(keys[:40], ",") + `}`, `{"a":{` + strings.Join(keys, ",") + `}}`,
-		`{"a":` + strings.Repeat(`[`, 30) + strings.Repeat(`]`, 30) + `}`, `{"a":[` + strings.Repeat(`1,`, 60) + `1]}`, `{"a":[` + strings.Repeat(`1,`, 60),
+		`{` + strings.Join(keys[:maxMembers], ",") + `}`, `{"a":{` + strings.Join(keys, ",") + `}}`,
+		`{"a":` + strings.Repeat(`[`, 30) + strings.Repeat(`]`, 30) + `}`, `{"a":[` + strings.Repeat(`1,`, maxValues) + `1]}`, `{"a":[` + strings.Repeat(`1,`, maxValues),
 	} {
 		f.Add([]byte(seed))
 	}
-	limits := Limits{Tokens: 4 * 40, VariableDepth: 20, Values: 50}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		canonical, err := limits.readObject(data, 0)
+		canonical, err := readObject(data, 0)
 		_, large := errors.AsType[tooLargeError](err)
 		twice := err != nil && strings.HasSuffix(err.Error(), "is given twice")
 
@@ -52,7 +51,7 @@ func FuzzObject(f *testing.F) {
 		m.UseNumber()
 		want := m.value(t, 0)
 		m.values-- // the object itself
-		tooLarge := m.depth > limits.VariableDepth || m.values > limits.Values || m.members > limits.members()
+		tooLarge := m.depth > maxValueDepth || m.values > maxValues || m.members > maxMembers
 		if (err == nil) != (!tooLarge && !m.twice) || large && !tooLarge || twice && !m.twice {
 			t.Fatalf("%q: %v, for %d levels, %d values, a key twice: %t", data, err, m.depth, m.values, m.twice)
 		}
@@ -68,7 +67,7 @@ func FuzzObject(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := limits.readObject(sorted, 0); err != nil || !bytes.Equal(again, canonical) {
+		if again, err := readObject(sorted, 0); err != nil || !bytes.Equal(again, canonical) {
 			t.Errorf("%q: %q, %v; in order: %q", data, canonical, err, again)
 		}
 	})
@@ -118,13 +117,12 @@ func (m *jsonMeasure) next(t *testing.T) json.Token {
 }
 
 func BenchmarkObject(b *testing.B) {
-	limits := Limits{}.OrDefault()
 	for _, fields := range []int{10, 40} {
 		body := fmt.Appendf(nil, `{"query":%q,"variables":{"id":"123"}}`, "query($id: ID!) {"+strings.Repeat(" ... on Book { pages }", fields)+" }")
 		b.Run(fmt.Sprintf("%d bytes", len(body)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := limits.readObject(body, 2); err != nil {
+				if _, err := readObject(body, 2); err != nil {
 					b.Fatal(err)
 				}
 			}

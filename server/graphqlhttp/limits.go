@@ -11,47 +11,39 @@ import (
 
 // Limits bound a GraphQL request before it runs. 0 means the value of DefaultLimits.
 type Limits struct {
-	Body          int // bytes of the body
-	Tokens        int // tokens of a document
-	Depth         int // nested fields; introspection counts as one
-	Fields        int // selected fields of an operation, with its fragments spread
-	RootFields    int // fields on the first level of an operation
-	Aliases       int // aliases of one field in one selection
-	Directives    int // directives of a document
-	VariableDepth int // nested lists and objects in variables and extensions
-	Values        int // values in variables and extensions
-	Cost          int // estimated price of an operation (graph/cost)
-	Errors        int // errors in a response; further errors are omitted
+	Body  int // bytes of the body
+	Depth int // nested fields; introspection counts as one
+	Cost  int // estimated price of an operation (graph/cost)
 }
 
 // DefaultLimits are the default limits.
-var DefaultLimits = Limits{
-	Body: 1 << 20, Tokens: 2_000, Depth: 12, Fields: 500, RootFields: 20, Aliases: 15, Directives: 20,
-	VariableDepth: 20, Values: 100_000, Cost: 50_000, Errors: 10,
-}
+var DefaultLimits = Limits{Body: 1 << 20, Depth: 12, Cost: 50_000}
+
+// Fixed limits, which bound the work before the price of an operation is known.
+const (
+	maxTokens     = 2_000         // tokens of a document
+	maxFields     = 500           // selected fields of an operation, with its fragments spread
+	maxRootFields = 20            // fields on the first level of an operation
+	maxAliases    = 15            // aliases of one field in one selection
+	maxDirectives = 20            // directives of a document
+	maxValueDepth = 20            // nested lists and objects in variables and extensions
+	maxValues     = 100_000       // values in variables and extensions
+	maxMembers    = maxTokens / 4 // members of an object; a document declares a variable in four tokens: $ name : Type
+	maxErrors     = 10            // errors in a response; further errors are omitted
+)
 
 // OrDefault returns l with defaults in place of zeros.
 func (l Limits) OrDefault() Limits {
-	d := DefaultLimits
 	return Limits{
-		cmp.Or(l.Body, d.Body), cmp.Or(l.Tokens, d.Tokens), cmp.Or(l.Depth, d.Depth), cmp.Or(l.Fields, d.Fields),
-		cmp.Or(l.RootFields, d.RootFields), cmp.Or(l.Aliases, d.Aliases), cmp.Or(l.Directives, d.Directives),
-		cmp.Or(l.VariableDepth, d.VariableDepth), cmp.Or(l.Values, d.Values), cmp.Or(l.Cost, d.Cost), cmp.Or(l.Errors, d.Errors),
+		cmp.Or(l.Body, DefaultLimits.Body), cmp.Or(l.Depth, DefaultLimits.Depth), cmp.Or(l.Cost, DefaultLimits.Cost),
 	}
-}
-
-// members returns the maximum number of members of an object in variables or extensions: the
-// number of variables that a document can declare.
-func (l Limits) members() int {
-	const tokens = 4 // $ name : Type
-	return l.Tokens / tokens
 }
 
 // check returns the limit that a document exceeds, or the first introspection field, if there is
 // one. It visits each selection once, adds up a fragment where it is spread, and stops counting
 // at a limit.
 func (l Limits) check(document *ast.QueryDocument) (schema *ast.Field, _ *gqlerror.Error) {
-	m := measurer{limits: l, fragments: document.Fragments, measures: map[string]*measure{}}
+	m := measurer{maxDepth: l.Depth, fragments: document.Fragments, measures: map[string]*measure{}}
 	for _, operation := range document.Operations {
 		m.directives(operation.Directives)
 		for _, variable := range operation.VariableDefinitions {
@@ -76,7 +68,7 @@ type measure struct {
 }
 
 type measurer struct {
-	limits    Limits
+	maxDepth  int
 	fragments ast.FragmentDefinitionList
 	measures  map[string]*measure // by fragment; nil while it is being measured
 	found     int                 // number of directives
@@ -87,11 +79,11 @@ type measurer struct {
 
 // operation checks the limits of a whole operation.
 func (m *measurer) operation(set ast.SelectionSet, whole measure, at *ast.Position) {
-	m.within(whole.roots, m.limits.RootFields, at, model.TooLarge, "The operation has too many root fields: at most %d are allowed.")
-	if whole.depth > m.limits.Depth && m.err == nil {
-		at = m.deeper(set, m.limits.Depth)
+	m.within(whole.roots, maxRootFields, at, model.TooLarge, "The operation has too many root fields: at most %d are allowed.")
+	if whole.depth > m.maxDepth && m.err == nil {
+		at = m.deeper(set, m.maxDepth)
 	}
-	m.within(whole.depth, m.limits.Depth, at, model.DepthLimitExceeded, "The operation is too deep: at most %d levels of fields are allowed.")
+	m.within(whole.depth, m.maxDepth, at, model.DepthLimitExceeded, "The operation is too deep: at most %d levels of fields are allowed.")
 }
 
 func isIntrospection(f *ast.Field) bool { return f.Name == "__schema" || f.Name == "__type" }
@@ -132,7 +124,7 @@ func (m *measurer) within(n, limit int, at *ast.Position, code model.Code, messa
 func (m *measurer) directives(list ast.DirectiveList) {
 	m.found += len(list)
 	if len(list) > 0 {
-		m.within(m.found, m.limits.Directives, list[0].Position, model.TooLarge, "The document has too many directives: at most %d are allowed.")
+		m.within(m.found, maxDirectives, list[0].Position, model.TooLarge, "The document has too many directives: at most %d are allowed.")
 	}
 }
 
@@ -192,7 +184,7 @@ func (m *measurer) add(sum *measure, part measure, at *ast.Position) {
 	sum.fields += part.fields
 	sum.roots += part.roots
 	sum.depth = max(sum.depth, part.depth)
-	m.within(sum.fields, m.limits.Fields, at, model.TooLarge, "The operation selects too many fields, with its fragments spread: at most %d are allowed.")
+	m.within(sum.fields, maxFields, at, model.TooLarge, "The operation selects too many fields, with its fragments spread: at most %d are allowed.")
 	if part.aliased == nil {
 		return
 	}
@@ -201,6 +193,6 @@ func (m *measurer) add(sum *measure, part measure, at *ast.Position) {
 	}
 	for name, n := range part.aliased {
 		sum.aliased[name] += n
-		m.within(sum.aliased[name], m.limits.Aliases, at, model.TooLarge, "A field has too many aliases: at most %d are allowed.")
+		m.within(sum.aliased[name], maxAliases, at, model.TooLarge, "A field has too many aliases: at most %d are allowed.")
 	}
 }

@@ -115,7 +115,7 @@ func TestLimitsAreSettings(t *testing.T) {
 	t.Parallel()
 	c := servertest.Serve(t, catalogtest.SQLite(t))
 	c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{
-		Limits: graphqlhttp.Limits{Body: 200, Depth: 3, Errors: 2},
+		Limits: graphqlhttp.Limits{Body: 200, Depth: 3},
 	}})
 	c.WantError(t, chain(4), "", "DEPTH_LIMIT_EXCEEDED", " 3 ")
 	const deep = "{ ...a } fragment a on Query { genre(id: 1) { id category { genres { totalCount nodes { id } } } } }"
@@ -123,8 +123,8 @@ func TestLimitsAreSettings(t *testing.T) {
 	if w := c.Do("POST", "/graphql", servertest.Encode(t, map[string]string{"query": deep})); !strings.Contains(w.Body.String(), at) {
 		t.Errorf("%s, want %s", w.Body, at)
 	}
-	if a := c.Ask(t, "{ a b c d }", ""); len(a.Errors) != 2 {
-		t.Errorf("%d errors, want 2", len(a.Errors))
+	if a := c.Ask(t, "{ a b c d e f g h i j k }", ""); len(a.Errors) != 10 {
+		t.Errorf("%d errors, want 10", len(a.Errors))
 	}
 	if w := c.Do("POST", "/graphql", `{"query":"{ __typename }`+strings.Repeat(" ", 200)+`"}`); w.Code != 413 {
 		t.Errorf("status %d, want 413", w.Code)

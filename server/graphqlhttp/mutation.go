@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -41,16 +40,14 @@ func (h *Handler) aroundRootField(ctx context.Context, next graphql.RootResolver
 	err := h.Catalogue.ReadBack(context.WithValue(ctx, mutatedKey{}, once), func(ctx context.Context) error {
 		ctx = graphql.WithFreshResponseContext(ctx)
 		payload = next(ctx)
-		if found = graphql.GetErrors(ctx); slices.ContainsFunc(found, func(err *gqlerror.Error) bool { return errors.Is(err, model.ErrSnapshotChanged) }) {
-			return model.ErrSnapshotChanged
-		}
+		found = graphql.GetErrors(ctx)
 		return nil
 	})
-	if err != nil && (len(found) == 0 || !errors.Is(err, model.ErrSnapshotChanged)) {
-		if payload, found = graphql.Null, nil; operation.Headers.Get("Idempotency-Key") == "" {
-			err = &model.Error{Code: model.Unavailable, InDoubt: true, Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
+	if err != nil && (len(found) == 0 || !model.IsCode(err, model.NotFound)) {
+		if payload, found = graphql.Null, nil; operation.Headers.Get("Idempotency-Key") != "" {
+			err = errors.Unwrap(err) // the transaction is rolled back, so nothing is stored
 		}
-		graphql.AddError(ctx, err) // with a key the transaction is rolled back
+		graphql.AddError(ctx, err)
 	}
 	for _, err := range found {
 		graphql.AddError(ctx, err)

@@ -48,7 +48,7 @@ func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request,
 	case mediaType == "":
 		refused = refuse(http.StatusNotAcceptable, model.BadUserInput, "Responses are "+graphQLResponse+", application/json or text/event-stream in UTF-8. Accept one of them.")
 	case q.readOnly:
-		refused = q.readGet(r.URL.RawQuery, h.limits)
+		refused = q.readGet(r.URL.RawQuery)
 	case r.Method == http.MethodPost:
 		refused = q.readPost(w, r, h.limits)
 	default:
@@ -78,7 +78,7 @@ func compressed(codings []string) bool {
 	return false
 }
 
-func (q *request) readGet(rawQuery string, limits Limits) *refusal {
+func (q *request) readGet(rawQuery string) *refusal {
 	params, err := url.ParseQuery(rawQuery)
 	if err != nil {
 		return badRequest("The query parameters of the URL are malformed.")
@@ -92,21 +92,21 @@ func (q *request) readGet(rawQuery string, limits Limits) *refusal {
 		}
 	}
 	q.query, q.operationName, q.documentID = params.Get("query"), params.Get("operationName"), params.Get("documentId")
-	if q.variables, err = readParameter(params.Get("variables"), limits); err != nil {
+	if q.variables, err = readParameter(params.Get("variables")); err != nil {
 		return badJSON(err, "The parameter variables", ".")
 	}
-	if q.extensions, err = readParameter(params.Get("extensions"), limits); err != nil {
+	if q.extensions, err = readParameter(params.Get("extensions")); err != nil {
 		return badJSON(err, "The parameter extensions", ".")
 	}
 	return nil
 }
 
 // readParameter reads a parameter of a GET request: an object, null or nothing.
-func readParameter(text string, limits Limits) (jsontext.Value, error) {
+func readParameter(text string) (jsontext.Value, error) {
 	if text == "" || text == "null" {
 		return nil, nil
 	}
-	return limits.readObject([]byte(text), 1)
+	return readObject([]byte(text), 1)
 }
 
 func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits) *refusal {
@@ -128,11 +128,11 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return badRequest("Batches (JSON arrays) are not supported. Send one request at a time.")
 	}
-	return q.decode(body, limits)
+	return q.decode(body)
 }
 
-func (q *request) decode(body []byte, limits Limits) *refusal {
-	object, err := limits.readObject(body, 2)
+func (q *request) decode(body []byte) *refusal {
+	object, err := readObject(body, 2)
 	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}

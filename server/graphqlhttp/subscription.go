@@ -109,7 +109,7 @@ func (e *execution) follow(ctx context.Context, args model.ChangeArgs, evaluate 
 						return err
 					}
 					answer.Data = bytes.Clone(answer.Data) // gqlgen reuses its memory
-					answer.Errors = answer.Errors[:min(len(answer.Errors), e.limits.Errors)]
+					answer.Errors = answer.Errors[:min(len(answer.Errors), maxErrors)]
 					evaluated = append(evaluated, answer)
 				}
 				return nil

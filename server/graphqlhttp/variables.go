@@ -26,7 +26,7 @@ func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDef
 	if object == nil {
 		return values, nil
 	}
-	r := variableReader{Decoder: newDecoder(object), schema: h.documents.schema, max: h.limits.Errors}
+	r := variableReader{Decoder: newDecoder(object), schema: h.documents.schema, max: maxErrors}
 	_, _ = r.ReadToken() // the opening brace
 	for !r.stopped() && r.PeekKind() == jsontext.KindString {
 		token, _ := r.ReadToken()

@@ -22,7 +22,7 @@ import (
 const (
 	// defaultMaxBytes has room for 300,000 books.
 	defaultMaxBytes = 64 << 20
-	// maxRows limits memory: a row takes 16 bytes, and about 40 in a dry run.
+	// maxRows limits memory: a row takes 12 bytes, and about 40 in a dry run.
 	maxRows = 1_000_000
 	// maxStrictRows limits a transaction to some seconds, because other writes wait for its end.
 	maxStrictRows = 10_000

@@ -15,7 +15,7 @@ import (
 	"library-catalogue/task"
 )
 
-// The states of an import. Those from asking on are final.
+// The states of an import, which are final from asking on.
 const (
 	waiting   = "waiting"   // for other imports
 	reading   = "reading"   // the file, to its end
@@ -35,6 +35,7 @@ type job struct {
 	strict           bool
 	cancel           context.CancelFunc
 	done             chan struct{} // closed at the end
+	importer         importer.Importer
 	rejects          *rejects
 	expiry           *time.Timer // forgets the ended import
 
@@ -77,12 +78,10 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 		j.Status = importing
 		j.FirstRows = rowViews(first)
 	})
-	im := &importer.Importer{
-		Catalogue: j.imports.Catalogue, BatchRows: batchRows, Reject: j.reject,
+	im := &j.importer
+	*im = importer.Importer{
+		Catalogue: j.imports.Catalogue, BatchRows: batchRows, Strict: j.strict, DryRun: j.DryRun, Reject: j.reject, Change: j.change,
 		Progress: func(c importer.Counts) { j.set(func() { j.Counts = c }) },
-	}
-	if j.DryRun {
-		im.Preview, im.Change = j.imports.Catalogue.PreviewImport(), j.change
 	}
 	j.rejects = newRejects(file, 2*j.imports.MaxBytes, j.imports.Logger)
 	defer j.rejects.end()
@@ -92,17 +91,17 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 			return err
 		}
 		defer release()
-		err = im.ImportStrict(ctx, file)
-		if err != nil { // nothing is stored
-			j.set(func() { j.Counts = importer.Counts{} })
-		}
-		if bad, ok := errors.AsType[*importer.Row](err); ok {
-			return errors.Join(&refusal{bad}, j.reject(bad))
-		}
-		return err
+	} else {
+		im.Admit = j.admit
 	}
-	im.Admit = j.admit
-	if err = im.Import(ctx, file); err == nil && im.Created > 0 && !j.DryRun {
+	err = im.Import(ctx, file)
+	if err != nil && j.strict && !j.DryRun { // nothing is stored
+		j.set(func() { j.Counts = importer.Counts{} })
+	}
+	if bad, ok := errors.AsType[*importer.Row](err); ok {
+		err = errors.Join(&refusal{bad}, j.reject(bad))
+	}
+	if im.Outcome(err) == importer.AllStored && im.Created > 0 && !j.strict {
 		if slow := j.imports.Catalogue.AnalyzeGrown(ctx, im.Created); slow != nil {
 			j.imports.Logger.WarnContext(ctx, "ANALYZE failed after an import: lists may be slow for a minute", "error", slow)
 		}
@@ -178,56 +177,62 @@ func (r *refusal) Unwrap() error { return r.error }
 // finish records the end of the import.
 func (j *job) finish(ctx context.Context, err error) {
 	j.set(func() {
-		j.EndedAt = new(now())
-		kept := "Nothing was stored."
-		if !j.DryRun && j.Counts.Created+j.Counts.Updated > 0 {
-			kept = "The counted rows are stored. Send the file again for the rest."
-		}
+		status, message := j.result(ctx, err)
+		j.Status, j.Message, j.EndedAt = status, &message, new(now())
+		j.importer = importer.Importer{} // its preview takes memory
 		if j.rejects != nil && j.rejects.count > 0 {
 			j.Rejects.Whole = j.rejects.whole
 			if j.rejects.file != nil {
 				j.Rejects.URL = new("/api/imports/" + j.ID + "/rejects")
 			}
 		}
-		questions, isQuestion := errors.AsType[importer.Questions](err)
-		r, isRefusal := errors.AsType[*refusal](err)
-		switch {
-		case err == nil && j.DryRun:
-			j.Status, j.Message = done, new("Nothing was stored: this was a dry run.")
-		case err == nil:
-			j.Status, j.Message = done, new("The file is imported.")
-		case isQuestion:
-			var texts []string
-			for _, q := range questions {
-				texts = append(texts, sentence(q.String()))
-				j.Questions = append(j.Questions, newQuestion(q))
-			}
-			j.Status, j.Message, j.Question = asking, new(strings.Join(texts, " ")), &j.Questions[0]
-		case isRefusal:
-			j.Status, j.Message = refused, new(sentence(r.Error()))
-		case model.IsInDoubt(err) && j.strict:
-			j.Status, j.Message = failed, new("The database did not confirm the commit: all rows are stored, or none. "+
-				"Send the file again.")
-		case model.IsInDoubt(err):
-			j.Status, j.Message = failed, new("The database did not confirm the last rows; the counted rows are stored. Send the file again for the rest.")
-		case ctx.Err() != nil:
-			j.Status, j.Message = stopped, new("The import was stopped. "+kept)
-		default:
-			message := sentence(model.AsError(err).Message)
-			if isOurs(err) {
-				message = errTemporary.Message
-			} else if model.IsCode(model.AsError(err), model.Internal) {
-				message += " The server's log has the cause, with the id of this import."
-			}
-			j.Status, j.Message = failed, new(message+" "+kept)
-		}
-		switch j.Status {
+		stored := []any{"import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated}
+		switch status {
 		case failed:
-			j.imports.Logger.WarnContext(ctx, "import failed", "error", err, "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)
-		case stopped: // the error is that of a canceled statement, whose text blames the database
-			j.imports.Logger.WarnContext(ctx, "import stopped", "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)
+			j.imports.Logger.WarnContext(ctx, "import failed", append([]any{"error", err}, stored...)...)
+		case stopped: // the error of a canceled statement blames the database
+			j.imports.Logger.WarnContext(ctx, "import stopped", stored...)
 		}
 	})
+}
+
+// result returns the final state of the import and its message. It adds the questions of err.
+func (j *job) result(ctx context.Context, err error) (status, message string) {
+	outcome, kept := j.importer.Outcome(err), "Nothing was stored."
+	if outcome == importer.SomeStored && j.Counts.Created+j.Counts.Updated > 0 {
+		kept = "The counted rows are stored. Send the file again for the rest."
+	}
+	questions, isQuestion := errors.AsType[importer.Questions](err)
+	r, isRefusal := errors.AsType[*refusal](err)
+	switch {
+	case outcome == importer.AllStored:
+		return done, "The file is imported."
+	case err == nil:
+		return done, "Nothing was stored: this was a dry run."
+	case isQuestion:
+		var texts []string
+		for _, q := range questions {
+			texts = append(texts, sentence(q.String()))
+			j.Questions = append(j.Questions, newQuestion(q))
+		}
+		j.Question = &j.Questions[0]
+		return asking, strings.Join(texts, " ")
+	case isRefusal:
+		return refused, sentence(r.Error())
+	case outcome == importer.Unconfirmed:
+		return failed, "The database did not confirm the commit: all rows are stored, or none. Send the file again."
+	case model.IsInDoubt(err):
+		return failed, "The database did not confirm the last rows; the counted rows are stored. Send the file again for the rest."
+	case ctx.Err() != nil:
+		return stopped, "The import was stopped. " + kept
+	case isOurs(err):
+		return failed, errTemporary.Message + " " + kept
+	}
+	message = sentence(model.AsError(err).Message)
+	if model.IsCode(model.AsError(err), model.Internal) {
+		message += " The server's log has the cause, with the id of this import."
+	}
+	return failed, message + " " + kept
 }
 
 // set changes the import under its lock.

@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -18,25 +17,25 @@ const (
 )
 
 type view struct {
-	ID        string           `json:"id"`
-	Status    string           `json:"status"`
-	Message   *string          `json:"message"` // its end in words; null before the end, or until it is stopped
-	FileName  *string          `json:"file_name"`
-	DryRun    bool             `json:"dry_run"`
-	CreatedAt model.Timestamp  `json:"created_at"`
-	EndedAt   *model.Timestamp `json:"ended_at"`
-	Format    *string          `json:"format"`  // null until the file is read
-	Columns   []columnView     `json:"columns"` // the fields and their columns
-	Header    []string         `json:"header"`  // all columns of the file
-	Unused    []string         `json:"unused"`  // those without a field
-	Sheets    sheetsView       `json:"sheets"`
-	Rows      *int             `json:"rows"`   // rows of the file; null until it is read
-	Counts    importer.Counts  `json:"counts"` // rows done
-	FirstRows []rowView        `json:"first_rows"`
-	Changes   []changeView     `json:"changes"` // the first books that a dry run would change
-	Rejects   rejectsView      `json:"rejects"`
-	Question  *questionView    `json:"question"` // the first of Questions
-	Questions []questionView   `json:"questions"`
+	ID        string              `json:"id"`
+	Status    string              `json:"status"`
+	Message   *string             `json:"message"` // its end in words; null before the end, or until it is stopped
+	FileName  *string             `json:"file_name"`
+	DryRun    bool                `json:"dry_run"`
+	CreatedAt model.Timestamp     `json:"created_at"`
+	EndedAt   *model.Timestamp    `json:"ended_at"`
+	Format    *string             `json:"format"`  // null until the file is read
+	Columns   []columnView        `json:"columns"` // the fields and their columns
+	Header    []string            `json:"header"`  // all columns of the file
+	Unused    []string            `json:"unused"`  // columns without a field
+	Sheets    sheetsView          `json:"sheets"`
+	Rows      *int                `json:"rows"`   // rows of the file; null until it is read
+	Counts    importer.Counts     `json:"counts"` // rows done
+	FirstRows []rowView           `json:"first_rows"`
+	Changes   []changeView        `json:"changes"` // the first books that a dry run would change
+	Rejects   rejectsView         `json:"rejects"`
+	Question  *importer.Question  `json:"question"` // the first of Questions
+	Questions []importer.Question `json:"questions"`
 }
 
 // sheetsView has the names of a spreadsheet's sheets.
@@ -46,21 +45,12 @@ type sheetsView struct {
 }
 
 type columnView struct {
-	Field   string     `json:"field"`
-	Column  *string    `json:"column"`
-	Others  []string   `json:"others"` // columns for rows in which Column is empty
-	Default *string    `json:"default"`
-	Empty   int        `json:"empty_rows"`
-	Forms   []formView `json:"forms"`
-}
-
-// formView is a form in which cells are written, with its first one.
-type formView struct {
-	Layout string   `json:"layout"`
-	Text   string   `json:"text"`
-	Value  string   `json:"value"`
-	Rows   int      `json:"rows"`
-	Places []string `json:"places"` // of the first rows, if the values are not readable
+	Field   string          `json:"field"`
+	Column  *string         `json:"column"`
+	Others  []string        `json:"others"` // columns for rows in which Column is empty
+	Default *string         `json:"default"`
+	Empty   int             `json:"empty_rows"`
+	Forms   []importer.Form `json:"forms"`
 }
 
 type rowView struct {
@@ -73,7 +63,7 @@ type rowView struct {
 
 // changeView is a stored book that a row would change.
 type changeView struct {
-	Place  string      `json:"place"` // of the row
+	Place  string      `json:"place"` // place of the row
 	ID     model.ID    `json:"id"`
 	Name   string      `json:"name"`
 	Fields []fieldView `json:"fields"`
@@ -98,33 +88,10 @@ type rejectsView struct {
 	Whole bool      `json:"whole"` // none is missing there
 }
 
-type questionView struct {
-	Parameter string       `json:"parameter"`
-	Text      string       `json:"text"`
-	Examples  []string     `json:"examples"` // lines about rows of the file
-	Fields    []string     `json:"fields"`   // for map: those without a column
-	Answers   []answerView `json:"answers"`
-
-	Candidates []candidateView `json:"candidates"` // for map: columns that may be the fields
-}
-
-type candidateView struct {
-	Field  string   `json:"field"`
-	Column string   `json:"column"`
-	First  []string `json:"first"` // values
-}
-
-type answerView struct {
-	Parameter string `json:"parameter"`
-	Value     string `json:"value"`
-	Meaning   string `json:"meaning"`
-	Label     string `json:"label"` // of a button
-}
-
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
-		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Changes: []changeView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
+		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Changes: []changeView{}, Questions: []importer.Question{}, Rejects: rejectsView{First: []rowView{}},
 	}
 }
 
@@ -136,9 +103,9 @@ func (v *view) describe(file *importer.File) {
 	v.Header, v.Unused = cutAll(file.Header), cutAll(file.Unused())
 	v.Sheets = sheetsView{cutAll(file.Names), cutAll(file.LeftOut)}
 	for _, c := range file.Columns() {
-		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty, []formView{}}
-		for _, form := range c.Forms {
-			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells, append([]string{}, form.Places...)})
+		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty, append([]importer.Form{}, c.Forms...)}
+		for i := range column.Forms {
+			column.Forms[i].Text = cut(column.Forms[i].Text)
 		}
 		v.Columns = append(v.Columns, column)
 	}
@@ -172,17 +139,16 @@ func newChange(row *importer.Row, change model.BookChange) changeView {
 	return v
 }
 
-func newQuestion(q *importer.Question) questionView {
-	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: append([]string{}, q.Fields...), Answers: []answerView{}, Candidates: []candidateView{}}
+// newQuestion returns a question with sentences, and lists that are not null.
+func newQuestion(q *importer.Question) importer.Question {
+	v := *q
+	v.Text, v.Examples = sentence(q.Text), []string{}
 	for _, example := range q.Examples {
 		v.Examples = append(v.Examples, sentence(example))
 	}
-	for _, a := range q.Answers {
-		v.Answers = append(v.Answers, answerView{cmp.Or(a.Option, q.Option), a.Value, a.Meaning, a.Label})
-	}
-	for _, c := range q.Candidates {
-		v.Candidates = append(v.Candidates, candidateView{c.Field, c.Column, append([]string{}, c.First...)})
-	}
+	v.Fields = append([]string{}, q.Fields...)
+	v.Answers = append([]importer.Answer{}, q.Answers...)
+	v.Candidates = append([]importer.Candidate{}, q.Candidates...)
 	return v
 }
 

@@ -38,6 +38,11 @@ func (f Failing) LoadCategories(context.Context, []model.ID) ([]*model.Category,
 	return nil, f.fail()
 }
 
+// ParentCategories is called by the planned executor instead of Category of a genre.
+func (f Failing) ParentCategories(context.Context, []model.ID) ([]*model.Category, error) {
+	return nil, f.fail()
+}
+
 type failingQuery struct {
 	graph.QueryResolver
 	fail func() error

@@ -109,7 +109,7 @@ func (w *writer) record(identifier, packing string, write func(*writer), positio
 }
 
 func writeMARC(w *writer, b *book) {
-	_ = marc.WriteXML(w, marc.FromBook(&b.Book, &b.genre, &b.category)) // to memory
+	_, _ = w.Write(marc.AppendBook(nil, &b.Book, &b.genre, &b.category)) // to memory
 }
 
 // writeDC writes simple Dublin Core in the schema of SRU.

@@ -1,14 +1,12 @@
 package serve
 
 import (
+	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"time"
 
 	"library-catalogue/accounts"
-	"library-catalogue/cmd/catalogue/cli"
-	"library-catalogue/db"
 	"library-catalogue/edge/auth"
 	"library-catalogue/edge/caller"
 	"library-catalogue/edge/eventstream"
@@ -49,35 +47,33 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 	return nil
 }
 
-// people returns the accounts, or nil if they are off.
-func (f accessFlags) people(store *db.Store, log *slog.Logger) *accounts.Service {
-	if f.Accounts == "off" {
+// authenticate sets the accounts, if they are on, and verifies tokens and cookies.
+func (p *process) authenticate(ctx context.Context) (err error) {
+	if p.Accounts == "on" {
+		if p.InsecureCookies {
+			p.log.Warn("sessions can be read on the way, because CATALOGUE_INSECURE_COOKIES allows to sign in by http")
+		}
+		service := accounts.New(p.store.Accounts, time.Now, caller.Network)
+		p.cfg.Accounts, p.catalogue.Accounts, p.tokens.Accounts = service, service, service
+	}
+	if p.verifier, err = auth.New(ctx, p.tokens); err != nil {
+		return err
+	}
+	p.cfg.Authenticate = p.verifier.Middleware
+	if p.cfg.Accounts != nil {
+		if p.cfg.Cookies, err = p.verifier.Cookies(p.cfg.PublicURL, p.InsecureCookies); err != nil {
+			return err
+		}
+	}
+	if p.OIDCClientID == "" {
 		return nil
 	}
-	if f.InsecureCookies {
-		log.Warn("sessions can be read on the way, because CATALOGUE_INSECURE_COOKIES allows to sign in by http")
+	p.cfg.Login = &server.Login{
+		Issuer: p.OIDCIssuer, ClientID: p.OIDCClientID, Audience: p.OIDCAudience,
+		Scopes: "openid profile", Endpoints: p.verifier.Endpoints,
 	}
-	return accounts.New(store.Accounts, time.Now, caller.Network)
-}
-
-// tokens returns the keys of tokens. With accounts there may be none.
-func (c *Command) tokens(log *slog.Logger) (cfg auth.Config, err error) {
-	cfg, err = c.TokenFlags.Config(c.DatabaseFlags)
-	if errors.Is(err, cli.ErrNoKey) && c.Accounts == "on" {
-		err = nil
+	if p.RequireScopes {
+		p.cfg.Login.Scopes += " " + model.WriteScope
 	}
-	cfg.Scoped, cfg.Logger = c.RequireScopes, log
-	return cfg, err
-}
-
-// login returns the OpenID login of the pages, or nil without an OpenID client.
-func (c *Command) login(verifier *auth.Verifier) *server.Login {
-	if c.OIDCClientID == "" {
-		return nil
-	}
-	login := &server.Login{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, Audience: c.OIDCAudience, Scopes: "openid profile", Endpoints: verifier.Endpoints}
-	if c.RequireScopes {
-		login.Scopes += " " + model.WriteScope
-	}
-	return login
+	return nil
 }

@@ -3,9 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,11 +14,11 @@ import (
 	"library-catalogue/cmd/catalogue/cli"
 )
 
-// printBanner writes the addresses of the server, and commands that work in its folder and environment.
-// secret reports whether tokens are signed with the server's own secret.
-func (c *Command) printBanner(w io.Writer, url string, secret bool, command *kong.Context) {
+// printBanner prints the addresses of the server, and commands that work in its folder and environment.
+func (p *process) printBanner(url string, command *kong.Context) {
+	w := p.std.Out
 	home := "Catalogue "
-	if !c.Page {
+	if !p.Page {
 		home = "Links     "
 	}
 	fmt.Fprintf(w, `
@@ -33,14 +31,14 @@ Library Catalogue is running. Ctrl-C stops it.
 Try it:
   curl -s '%[1]s/api/books?per_page=3'
 `, url, home)
-	if c.TrustedDocuments == "" {
+	if p.TrustedDocuments == "" {
 		fmt.Fprintf(w, `  curl -s %s/graphql -H 'Content-Type: application/json' -d '{"query":"{ books(first: 3) { nodes { name genre { name category { name } } } } }"}'
 `, url)
 	}
 	switch {
-	case secret:
+	case p.tokens.Secret != nil: // the server's own secret signs tokens
 		condition := ""
-		if c.JWTSecret != "" {
+		if p.JWTSecret != "" {
 			condition = ", signed with the server's secret in CATALOGUE_JWT_SECRET"
 		}
 		fmt.Fprintf(w, `
@@ -48,25 +46,17 @@ Writes need a token%[3]s:
   TOKEN=$(%[2]s)
   curl -s %[1]s/api/categories -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Poetry"}'
 
-`, url, c.tokenCommand(command), condition)
-	case c.OIDCClientID != "" && c.Page:
-		fmt.Fprintf(w, "\nWrites need a token of %s: log in at the pages.\n\n", c.OIDCIssuer)
-	case c.Accounts == "on":
+`, url, p.tokenCommand(command), condition)
+	case p.OIDCClientID != "" && p.Page:
+		fmt.Fprintf(w, "\nWrites need a token of %s: log in at the pages.\n\n", p.OIDCIssuer)
+	case p.Accounts == "on":
 		fmt.Fprintf(w, "\nWrites need an account: %s user add NAME --role=editor\nPrograms use a token: -H \"Authorization: Bearer $TOKEN\"\n\n", program())
 	default:
 		fmt.Fprint(w, "\nWrites need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
 	}
 }
 
-// logFirstAccount says how to make an account where there is none.
-func logFirstAccount(ctx context.Context, people *accounts.Service, log *slog.Logger) {
-	list, err := people.List(accounts.AsOperator(ctx))
-	if err == nil && len(list) == 0 { // requests report an error
-		log.Info("no account yet: run `" + fromOutside(os.DirFS("/")) + " user add NAME --role=admin`")
-	}
-}
-
-// fromOutside returns how to run this program where its operator is. A container shows by files of a root folder.
+// fromOutside returns the command that runs this program from the host of its container, which files of root show.
 func fromOutside(root fs.FS) string {
 	host, _ := os.Hostname() // the id of a container, or the name of a pod
 	for _, container := range []struct{ file, command string }{
@@ -83,17 +73,18 @@ func fromOutside(root fs.FS) string {
 
 // printFirstLink prints the link that makes the first admin of an SQLite catalogue. It prints it on a terminal only,
 // because logs are kept and read by others. Otherwise the log says how to make an account.
-func (c *Command) printFirstLink(ctx context.Context, w io.Writer, url string, people *accounts.Service, away bool, log *slog.Logger) error {
-	if people == nil || away {
+func (p *process) printFirstLink(ctx context.Context, url string) error {
+	ctx = accounts.WithCommandLine(ctx)
+	if _, local := p.SQLiteFile(); !local || p.LogFormat == "json" || !cli.IsTerminal(p.std.Out) {
+		list, err := p.cfg.Accounts.List(ctx)
+		if err == nil && len(list) == 0 { // requests report an error
+			p.log.Info("no account yet: run `" + fromOutside(os.DirFS("/")) + " user add NAME --role=admin`")
+		}
 		return nil
 	}
-	if _, local := c.SQLiteFile(); !local || c.LogFormat == "json" || !cli.IsTerminal(w) {
-		logFirstAccount(ctx, people, log)
-		return nil
-	}
-	secret, err := people.FirstLink(accounts.AsOperator(ctx))
+	secret, err := p.cfg.Accounts.FirstLink(ctx)
 	if err == nil && secret != "" {
-		fmt.Fprintf(w, "Make the first account, in the browser:\n  %s/welcome#%s\n\n", url, secret)
+		fmt.Fprintf(p.std.Out, "Make the first account, in the browser:\n  %s/welcome#%s\n\n", url, secret)
 	}
 	return err
 }

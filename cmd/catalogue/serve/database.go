@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"library-catalogue/db"
 	"library-catalogue/db/fault"
 	"library-catalogue/task"
 )
@@ -27,42 +26,39 @@ const (
 	sizesInterval = time.Minute
 )
 
-// startStore starts the store. It reports away if the database is unreachable, and returns other errors, like
-// a wrong URL or role.
-func startStore(ctx context.Context, store *db.Store, log *slog.Logger) (away bool, err error) {
-	err = store.Start(ctx)
-	if fault.IsAway(err) {
-		log.Warn("the database is unreachable, and requests get 503 until it answers", "error", err)
-		return true, nil
-	}
-	return false, err
-}
-
-// maintainStore starts the store once its database is reachable, and then runs periodic work until ctx ends.
-// It calls fail if the store cannot start.
-func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays int, fail context.CancelCauseFunc, log *slog.Logger) error {
-	for away {
+// maintain starts the store once its database is reachable, and then runs periodic work until ctx ends. It calls fail
+// if the store cannot start.
+func (p *process) maintain(ctx context.Context, fail context.CancelCauseFunc) error {
+	for away := p.away; away; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(databaseInterval):
 		}
-		err := store.Start(ctx)
+		err := p.store.Start(ctx)
 		if away = fault.IsAway(err); err != nil && !away {
 			fail(err)
 			return err
 		}
 		if !away {
-			log.Info("the database is reachable")
+			p.log.Info("the database is reachable")
 		}
 	}
-	for _, done := range []<-chan error{
-		every(ctx, answersInterval, func() error { return store.ForgetAnswers(ctx) }, log, "old answers could not be deleted"),
-		every(ctx, answersInterval, func() error { return store.Accounts.Forget(ctx, time.Now().UnixMicro()) }, log, "expired sessions could not be deleted"),
-		every(ctx, changesInterval, func() error { return store.ForgetChanges(ctx, changesDays) }, log, "old changes could not be deleted"),
-		every(ctx, changesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured"),
-		every(ctx, sizesInterval, func() error { return store.CountSizes(ctx) }, log, "the rows could not be counted"),
+	var ended []<-chan error
+	for _, work := range []struct {
+		interval time.Duration
+		do       func() error
+		failed   string // message of the log
+	}{
+		{answersInterval, func() error { return p.store.ForgetAnswers(ctx) }, "old answers could not be deleted"},
+		{answersInterval, func() error { return p.store.Accounts.Forget(ctx, time.Now().UnixMicro()) }, "expired sessions could not be deleted"},
+		{changesInterval, func() error { return p.store.ForgetChanges(ctx, p.ChangesDays) }, "old changes could not be deleted"},
+		{changesInterval, func() error { return p.store.MeasureChanges(ctx) }, "the log of changes could not be measured"},
+		{sizesInterval, func() error { return p.store.CountSizes(ctx) }, "the rows could not be counted"},
 	} {
+		ended = append(ended, every(ctx, work.interval, work.do, p.log, work.failed))
+	}
+	for _, done := range ended {
 		<-done
 	}
 	return nil

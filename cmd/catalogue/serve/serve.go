@@ -3,31 +3,19 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
-	"library-catalogue/edge/auth"
-	"library-catalogue/edge/telemetry"
-	"library-catalogue/resolvers"
-	"library-catalogue/rest"
-	"library-catalogue/server"
-	"library-catalogue/task"
-	"library-catalogue/webhooks"
 )
 
 const (
-	maxCacheMB = 1 << 20 // more than a machine has
-	maxSpoolMB = 1 << 30 // more than a disk has
+	maxCacheMB  = 1 << 20 // more than a machine has
+	maxImportMB = 1 << 30 // more than a disk has
 
 	maxChangesDays = 36_500      // a hundred years
 	maxReplicaLag  = time.Minute // the vectors of so many probes are kept
@@ -57,7 +45,6 @@ type Command struct {
 	PlaygroundCDN bool `negatable:"" env:"CATALOGUE_PLAYGROUND_CDN" default:"true" help:"Let browsers load GraphiQL for /playground from cdn.jsdelivr.net if it is not built in; otherwise a plain form is shown (default: ${default})."`
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of memory for cached responses, which are valid until the next write; 0 disables the cache (default: ${default})."`
-	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
 	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Maximum megabytes of a file sent to /api/imports (default: ${default})."`
 	SRU        bool   `env:"CATALOGUE_SRU" help:"Serve SRU 1.2 at /sru, by which other libraries search the catalogue."`
 	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Serve the pages at /; without them / lists the addresses of the API (default: ${default})."`
@@ -90,8 +77,7 @@ func (c *Command) checkRanges() error {
 		value any
 	}{
 		{"cache-mb", c.CacheMB >= 0 && c.CacheMB <= maxCacheMB, fmt.Sprintf("from 0 to %d", maxCacheMB), c.CacheMB},
-		{"spool-mb", c.SpoolMB >= 1 && c.SpoolMB <= maxSpoolMB, fmt.Sprintf("from 1 to %d", maxSpoolMB), c.SpoolMB},
-		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxSpoolMB, fmt.Sprintf("from 1 to %d", maxSpoolMB), c.ImportMB},
+		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxImportMB, fmt.Sprintf("from 1 to %d", maxImportMB), c.ImportMB},
 		{"database-connections", c.DatabaseConnections == 0 || c.DatabaseConnections >= db.MinConnections, fmt.Sprintf("at least %d", db.MinConnections), c.DatabaseConnections},
 		{"changes-days", c.ChangesDays >= 0 && c.ChangesDays <= maxChangesDays, fmt.Sprintf("from 0 to %d", maxChangesDays), c.ChangesDays},
 		{"replica-max-lag", c.ReplicaMaxLag >= 0 && c.ReplicaMaxLag <= maxReplicaLag, "from 0s to " + maxReplicaLag.String(), c.ReplicaMaxLag},
@@ -112,134 +98,4 @@ func (c *Command) checkRanges() error {
 		return errors.New("--replica-max-lag or CATALOGUE_REPLICA_MAX_LAG needs writes to have a token: remove --open-delete or CATALOGUE_OPEN_DELETE")
 	}
 	return nil
-}
-
-// Run implements the command. A signal that comes before the server is ready ends it without an error.
-func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) (err error) {
-	starting, signaled := true, ctx
-	defer func() {
-		if starting && signaled.Err() != nil {
-			err = nil
-		}
-	}()
-	c.setDefaults()
-	log := slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))
-	if err := c.checkRanges(); err != nil {
-		return err
-	}
-	tuneGC(c.CacheMB<<20, env)
-	var cfg server.Config
-	if err := c.accessFlags.configure(&cfg); err != nil {
-		return err
-	}
-	if err := c.graphQLFlags.configure(&cfg); err != nil {
-		return err
-	}
-	publicURL, err := server.ParsePublicURL(c.PublicURL)
-	if err != nil {
-		return fmt.Errorf("--public-url or CATALOGUE_PUBLIC_URL: %w", err)
-	}
-	rotation, err := c.backupFlags.rotation(c.DatabaseFlags)
-	if err != nil {
-		return err
-	}
-	tokens, err := c.tokens(log)
-	if err != nil {
-		return err
-	}
-	store, err := db.New(ctx, c.URL(), db.Options{
-		Logger: log, MaxConns: c.DatabaseConnections, ReplicaURLs: strings.Fields(c.ReplicaURL), ReadWithoutPrimary: c.ReadWithoutPrimary, ReplicaMaxLag: c.ReplicaMaxLag,
-	})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	people := c.people(store, log)
-	if people != nil {
-		tokens.Accounts = people
-	}
-	verifier, err := auth.New(ctx, tokens)
-	if err != nil {
-		return err
-	}
-	ctx = task.WithReport(ctx, store.ReportPanic)
-	away, err := startStore(ctx, store, log)
-	if err != nil {
-		return err
-	}
-	tracing, flush, err := startTracing(ctx, store, log)
-	if err != nil {
-		return err
-	}
-	defer flush()
-	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
-	if err := cfg.Observer.Register(cfg.Streams); err != nil {
-		return err
-	}
-	catalogue := resolvers.New(store)
-	if c.Sample || c.Embedded() && !c.Empty {
-		if err := seedSample(ctx, store, catalogue); err != nil {
-			return fmt.Errorf("load the bundled books: %w", err)
-		}
-	}
-	freeStartupMemory()
-	listener, err := net.Listen("tcp", c.Address(env))
-	if err != nil {
-		return fmt.Errorf("%w: choose another address with --addr", err)
-	}
-	stop, err := c.operatorFlags.listen(ctx, cfg.Observer, log)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	defer stop()
-	cfg.Logger = log
-	cfg.Catalogue = catalogue
-	cfg.Connections = store.Connections()
-	if store.InProcess() {
-		addThreads(cfg.Connections)
-	}
-	cfg.Authenticate = verifier.Middleware
-	if cfg.Accounts, catalogue.Accounts = people, people; people != nil {
-		if cfg.Cookies, err = verifier.Cookies(publicURL, c.InsecureCookies); err != nil {
-			return errors.Join(err, listener.Close())
-		}
-	}
-	cfg.Webhooks = &webhooks.Manager{Store: store.Webhooks, Client: webhooks.NewClient(c.WebhookPrivate)}
-	cfg.Login = c.login(verifier)
-	cfg.PublicURL = publicURL
-	cfg.NoRobots = !c.Robots
-	cfg.NoPages = !c.Page
-	cfg.SRU = c.SRU
-	cfg.PlaygroundCDN = c.PlaygroundCDN
-	cfg.ImportBytes = int64(c.ImportMB) << 20
-	cfg.CacheBytes = c.CacheMB << 20
-	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}
-	url := "http://" + cli.Reachable(listener.Addr().String())
-	if c.LogFormat != "json" {
-		c.printBanner(std.Out, url, tokens.Secret != nil, command)
-	}
-	if err := c.printFirstLink(ctx, std.Out, url, people, away, log); err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	log.Info("listening", "url", url)
-	srv, err := server.New(cfg)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	ctx, fail := context.WithCancelCause(ctx)
-	maintained := task.Go(ctx, func() error { return maintainStore(ctx, store, away, c.ChangesDays, fail, log) })
-	defer func() {
-		fail(nil)
-		<-maintained // before the store is closed
-	}()
-	if rotation != nil {
-		store.Background(func(life context.Context) { backUp(life, rotation, log) })
-	}
-	sent, err := c.sendWebhooks(ctx, store, cfg.Observer, log)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	starting = false
-	running := &service{srv, listener, c.MaxConnections, cfg.Observer, *c.DrainWait, sent, log}
-	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }

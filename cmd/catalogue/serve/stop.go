@@ -2,15 +2,12 @@ package serve
 
 import (
 	"context"
-	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"library-catalogue/edge/admission"
-	"library-catalogue/edge/telemetry"
 	"library-catalogue/server"
 	"library-catalogue/task"
 )
@@ -30,36 +27,26 @@ type stopFlags struct {
 	DrainWait *time.Duration `env:"CATALOGUE_DRAIN_WAIT" placeholder:"TIME" help:"Delay between failing /readyz and closing the listener on SIGTERM (default: 5s; for catalogue.db 0s)."`
 }
 
-type service struct {
-	*server.Server
-	listener       net.Listener
-	maxConnections int
-	observer       *telemetry.Observer
-	drainWait      time.Duration
-	sent           <-chan error // closed when no webhook is being sent, after the end of run's context
-	log            *slog.Logger
-}
-
 // run serves until ctx ends, and then stops in three steps:
 //
 //  1. /readyz fails.
 //  2. After drainWait the listener closes.
-//  3. run returns when all requests and webhooks have ended, after drainTimeout, or at a signal from again.
-func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
-	failed := task.Go(ctx, func() error { return s.Serve(admission.Listener(s.listener, s.maxConnections)) })
+//  3. run returns when all requests have ended and sent is closed, after drainTimeout, or at a signal from again.
+func (p *process) run(ctx context.Context, srv *server.Server, sent <-chan error, again <-chan os.Signal) error {
+	failed := task.Go(ctx, func() error { return srv.Serve(admission.Listener(p.listener, p.MaxConnections)) })
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
-	s.observer.Stopping()
-	s.log.Info("stopping; a second signal stops at once", "wait", s.drainWait.String())
+	p.cfg.Observer.Stopping()
+	p.log.Info("stopping; a second signal stops at once", "wait", p.DrainWait.String())
 	select {
 	case err := <-failed:
 		return err
 	case <-again:
-		return s.Close()
-	case <-time.After(s.drainWait):
+		return srv.Close()
+	case <-time.After(*p.DrainWait):
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
@@ -71,18 +58,18 @@ func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 		}
 		return nil
 	})
-	if err := s.Shutdown(drain); err != nil && drain.Err() == nil {
+	if err := srv.Shutdown(drain); err != nil && drain.Err() == nil {
 		return err
 	}
 	select {
-	case <-s.sent:
+	case <-sent:
 	case <-drain.Done():
 	}
 	if drain.Err() == nil {
 		return nil
 	}
-	s.log.Warn("stopped with requests running")
-	return s.Close()
+	p.log.Warn("stopped with requests running")
+	return srv.Close()
 }
 
 // secondSignal returns a channel of the signals after the one that ended ctx.

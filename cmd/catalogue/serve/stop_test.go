@@ -89,8 +89,9 @@ func TestStop(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				again, ended, sent := make(chan os.Signal, 1), make(chan error, 1), make(chan error)
 				srv := &http.Server{Handler: mux, ErrorLog: slog.NewLogLogger(log.Handler(), 0)}
-				s := &service{&server.Server{Server: srv, Streams: eventstream.New(1)}, w, 10, observer, defaultDrainWait, sent, log}
-				go func() { ended <- s.run(ctx, again) }()
+				p := &process{Command: new(Command), listener: w, log: log}
+				p.MaxConnections, p.DrainWait, p.cfg.Observer = 10, new(defaultDrainWait), observer
+				go func() { ended <- p.run(ctx, &server.Server{Server: srv, Streams: eventstream.New(1)}, sent, again) }()
 
 				if status, body := get("/readyz"); status != http.StatusOK {
 					t.Errorf("ready: status %d: %s", status, body)

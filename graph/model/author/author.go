@@ -26,7 +26,7 @@ import (
 // Person is the name of a person or an institution. It has either a Family and a Given name or a Literal.
 type Person struct {
 	Given    string
-	Particle string // of the family name, in lower case: van, de la
+	Particle string // part of the family name in lower case: van, de la
 	Family   string
 	Suffix   string
 	Literal  string // a name without parts: of an institution, of one word, or in Han, kana or hangul
@@ -34,7 +34,7 @@ type Person struct {
 	Institution bool
 }
 
-// String returns the name as it is spoken: Ludwig van Beethoven, Kurt Vonnegut Jr.
+// String returns the name with the given names first: Ludwig van Beethoven, Kurt Vonnegut Jr.
 func (p Person) String() string {
 	return joined(p.Given, p.Particle, p.Family, p.Suffix, p.Literal)
 }
@@ -113,7 +113,7 @@ func Identity(text string) string {
 }
 
 // withInitials returns the key of a name with each initial as a word with a point: j.r.r., j r r, and jrr at the start, become
-// j. r. r. A last word of one letter stays, as it is a family name: Malcolm X.
+// j. r. r. A last word of one letter stays, because it is a family name: Malcolm X.
 func withInitials(key string) string {
 	words := strings.Split(key, " ")
 	last := len(words) - 1
@@ -148,7 +148,7 @@ func isUnspoken(word string) bool {
 // maxPlain is the end of the Latin letters that occur in names.
 const maxPlain = 0x250
 
-// plainNames returns the names in a text that Parse leaves as they are, because no word is a sign for it: "Ann One",
+// plainNames returns the names in a text that Parse does not change, because no word is a sign for it: "Ann One",
 // "J. R. R. Tolkien, Zoë Two". It returns nil for other texts. It takes a tenth of Parse's time.
 func plainNames(text string) []string {
 	for _, r := range text {

@@ -9,9 +9,12 @@ import (
 const commas = ",，、،"
 
 // IsInverted reports whether the authors in a column are written with the family name first: at least 7 of 10 names
-// with one comma have one word before it, or two before and one behind it: "García Márquez, Gabriel". Fewer than three such names count only if one of them is inverted for Parse
-// too, because "Plato, Walter Hamilton" alone is two persons. If all have one word on both sides, such as "Ilf, Petrov", and
-// more cells have a name as it is spoken, they are two persons as well.
+// with one comma have one word before it, or two before and one behind it: "García Márquez, Gabriel".
+//
+//   - Fewer than three such names count only if Parse inverts one of them too, because "Plato, Walter Hamilton" alone is
+//     two persons.
+//   - If all have one word on both sides, such as "Ilf, Petrov", and more cells have a given name first, they are two
+//     persons.
 func IsInverted(cells iter.Seq[string]) bool {
 	var all, family, twoWords, sure, spoken int
 	for cell := range cells {
@@ -29,7 +32,7 @@ func IsInverted(cells iter.Seq[string]) bool {
 }
 
 // ReadColumn returns a cell of an inverted column with the given names first: "Le Guin, Ursula K." becomes
-// "Ursula K. Le Guin". A cell without an inverted name is returned as it is.
+// "Ursula K. Le Guin". Other cells do not change.
 func ReadColumn(cell string) string {
 	if !strings.ContainsAny(cell, commas) {
 		return cell

@@ -176,7 +176,7 @@ func (p part) literal() Person {
 	return Person{Literal: joined(p.text(), p.suffix), Institution: isInstitution(p.words)}
 }
 
-// person splits a name whose given names stand first.
+// person splits a name with the given names first.
 func (p part) person() Person {
 	words := p.words
 	if isLiteral(words) || isLowerParticle(words[0]) {
@@ -211,7 +211,7 @@ func (p part) person() Person {
 	}
 }
 
-// invert adds a person whose family name stands first.
+// invert adds the person of a name with the family name first.
 func (r *reader) invert(family, given part) {
 	words := family.words
 	i := slices.IndexFunc(words, func(word string) bool { return !isLowerParticle(word) })

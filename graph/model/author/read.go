@@ -23,7 +23,7 @@ const maxBytes = 4_000
 type reader struct {
 	mode    mode
 	persons []Person
-	dropped []string // what belongs to no name
+	dropped []string // parts of the text that belong to no name
 	started bool     // a name came before
 
 	inverted            bool // a name was inverted
@@ -78,8 +78,8 @@ func read(text string, m mode) *reader {
 	return r
 }
 
-// withoutBrackets drops the texts in brackets. Of brackets at the start of a name in another script than Han, kana or
-// hangul, and of those without a partner, only the signs go: [Jane] Austen.
+// withoutBrackets drops the texts in brackets. It drops only the signs of brackets without a partner, and of brackets at
+// the start of a name in another script than Han, kana or hangul: [Jane] Austen.
 func (r *reader) withoutBrackets(text string) string {
 	for {
 		end := strings.IndexAny(text, ")]")

@@ -1,8 +1,6 @@
 package citation
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // maxEntry is the maximum number of bytes of an entry, of its values, and of all @string.
-const maxEntry = 1 << 20
+const maxEntry = textline.MaxBytes
 
 // Limits of the texts of @string in entries, which may be long where the entries are short: maxExpansion for each byte of the
 // file, beyond freeExpansion.
@@ -32,68 +32,19 @@ type Entry struct {
 	Size    int               // in bytes
 }
 
-// lines reads the lines of a file, the last one again after back.
-type lines struct {
-	in     *bufio.Reader
-	number int // of the last line
-	last   []byte
-	isBack bool
-}
-
-func newLines(in io.Reader) lines { return lines{in: bufio.NewReaderSize(in, 64<<10)} }
-
-// next returns the next line without its end, and of a long one the first maxEntry bytes. After the last line it returns
-// io.EOF. A line ends with LF, CRLF or CR.
-func (l *lines) next() ([]byte, error) {
-	if l.isBack {
-		l.isBack = false
-		return l.last, nil
-	}
-	l.last = l.last[:0]
-	for {
-		if _, err := l.in.Peek(1); err != nil {
-			if errors.Is(err, io.EOF) && len(l.last) > 0 {
-				break
-			}
-			return nil, err
-		}
-		part, _ := l.in.Peek(l.in.Buffered())
-		end := bytes.IndexAny(part, "\r\n")
-		if end >= 0 {
-			part = part[:end]
-		}
-		l.last = append(l.last, part[:min(len(part), maxEntry-len(l.last))]...)
-		l.in.Discard(len(part))
-		if end < 0 {
-			continue
-		}
-		if c, _ := l.in.ReadByte(); c == '\r' {
-			if next, _ := l.in.Peek(1); string(next) == "\n" {
-				l.in.Discard(1)
-			}
-		}
-		break
-	}
-	l.number++
-	return l.last, nil
-}
-
-// back puts the last line back.
-func (l *lines) back() { l.isBack = true }
-
 // BibTeXReader reads the entries of BibTeX and BibLaTeX.
 type BibTeXReader struct {
-	in       lines
+	in       *textline.Reader
 	strings  map[string]string // of @string and of the months
-	size     int               // of the strings
+	size     int               // bytes of the strings
 	read     int               // bytes of all blocks
 	expanded int               // bytes of strings in all entries
-	parser   bibParser         // of the rest of a block
+	parser   bibParser         // rest of a block
 }
 
 // NewBibTeXReader returns a reader of a text in UTF-8.
 func NewBibTeXReader(in io.Reader) *BibTeXReader {
-	r := &BibTeXReader{in: newLines(in), strings: map[string]string{}}
+	r := &BibTeXReader{in: textline.NewReader(in), strings: map[string]string{}}
 	for _, month := range months {
 		r.strings[month] = month
 	}
@@ -146,23 +97,24 @@ func (r *BibTeXReader) block() error {
 	var text []byte
 	first := 0 // line
 	for {
-		line, err := r.in.next()
-		switch isStart := entryStart.Match(line); {
-		case errors.Is(err, io.EOF) && first > 0:
+		line, err := r.in.Next()
+		content := line.Content()
+		isStart := entryStart.Match(content)
+		switch {
+		case first > 0 && (isStart || errors.Is(err, io.EOF)):
+			if isStart {
+				r.in.Unread([]textline.Line{line})
+			}
 			r.parser = bibParser{string(text), first}
 			return nil
 		case err != nil:
 			return err
-		case isStart && first > 0:
-			r.in.back()
-			r.parser = bibParser{string(text), first}
-			return nil
 		case isStart:
-			first = r.in.number
+			first = line.Number
 		}
 		if first > 0 {
-			r.read += len(line) + 1
-			text = append(text, line[:min(len(line), maxEntry+1-len(text))]...)
+			r.read += len(content) + 1
+			text = append(text, content[:min(len(content), maxEntry+1-len(text))]...)
 			text = append(text, '\n')[:min(len(text)+1, maxEntry+1)]
 		}
 	}
@@ -173,7 +125,7 @@ var errNotClosed = errors.New("the entry is not closed: a brace or a quote is mi
 // bibParser parses a text of one or more entries.
 type bibParser struct {
 	text string // the rest
-	line int    // of its start
+	line int    // line of its start
 }
 
 // entry parses the next entry. kind is empty for a @string, a comment, or the end of the text.

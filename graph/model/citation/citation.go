@@ -18,7 +18,7 @@ type Format struct {
 	Name                  string // value of the parameter format
 	Label                 string
 	ContentType           string
-	Suffix                string // of a path and a file
+	Suffix                string // end of a path and of a file
 	Begin, Separator, End string
 	// Append appends a book of a genre.
 	Append func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte

@@ -27,7 +27,7 @@ var symbols = map[string]string{
 	"{": "{", "}": "}", "$": "$", "&": "&", "%": "%", "#": "#", "_": "_", `\`: " ", " ": " ", "\n": " ", ",": " ", "-": "", "/": "", "@": "",
 }
 
-// styles are the commands of LaTeX whose text stays, and commands without a text.
+// styles are commands of LaTeX without a text of their own. Their argument stays.
 var styles = func() map[string]bool {
 	known := map[string]bool{}
 	for _, name := range strings.Fields(`emph textit textbf textsc textrm textsf texttt textsl textup textsuperscript textsubscript text mbox underline enquote url

@@ -11,16 +11,17 @@ import (
 	"unicode/utf8"
 
 	"library-catalogue/graph/model/author"
+	"library-catalogue/graph/model/textline"
 )
 
 // RISReader reads the records of RIS.
 type RISReader struct {
-	in    lines
+	in    *textline.Reader
 	hasER bool // a record has ended with ER
 }
 
 // NewRISReader returns a reader of a text in UTF-8.
-func NewRISReader(in io.Reader) *RISReader { return &RISReader{in: newLines(in)} }
+func NewRISReader(in io.Reader) *RISReader { return &RISReader{in: textline.NewReader(in)} }
 
 var (
 	risLine  = regexp.MustCompile(`^([A-Z][A-Z0-9]) {1,2}- ?(.*)$`)
@@ -37,7 +38,8 @@ func (r *RISReader) Next() (Entry, error) {
 	var e Entry
 	fields, last := map[string][][]byte{}, ""
 	for {
-		line, err := r.in.next()
+		next, err := r.in.Next()
+		line := next.Content()
 		switch {
 		case errors.Is(err, io.EOF) && e.Line > 0:
 			if r.hasER {
@@ -54,10 +56,10 @@ func (r *RISReader) Next() (Entry, error) {
 		}
 		switch {
 		case tag == "TY" && e.Line > 0:
-			r.in.back()
+			r.in.Unread([]textline.Line{next})
 			return e.ended(fields), nil
 		case tag == "TY":
-			e.Line = r.in.number
+			e.Line = next.Number
 		case e.Line == 0:
 			continue // before the first record
 		case tag == "ER":
@@ -81,10 +83,10 @@ func (r *RISReader) Next() (Entry, error) {
 	}
 }
 
-// risSources are the tags of RIS, by key of model.ImportFields. The first one with a value counts.
-var risSources = []struct{ key, tags string }{
-	{"name", "TI T1 BT CT"}, {"author", "AU A1 A2 ED"}, {"publisher", "PB"}, {"isbn", "SN"}, {"language", "LA"}, {"shelf_mark", "CN"},
-	{"description", "AB N2"}, {"genre", "KW"},
+// risSources are the tags of RIS.
+var risSources = []source{
+	{"name", "TI T1 BT CT"}, {"author", "AU A1 A2 ED"}, {"publisher", "PB"}, {"isbn", "SN"}, {"language", "LA"},
+	{"shelf_mark", "CN"}, {"description", "AB N2"}, {"genre", "KW"},
 }
 
 // ended returns the entry with the values of its fields.
@@ -92,51 +94,31 @@ func (e Entry) ended(fields map[string][][]byte) Entry {
 	if e.Problem != "" {
 		return e
 	}
-	e.Values = map[string]string{}
-	used := map[string]bool{"TY": true, "ID": true}
-	set := func(key, text string) {
-		if text != "" {
-			e.Values[key] = text
+	b := newBook(map[string]string{})
+	for tag, texts := range fields {
+		isEmpty := func(text []byte) bool { return len(text) == 0 }
+		b.texts[tag] = string(bytes.Join(slices.DeleteFunc(slices.Clone(texts), isEmpty), []byte("; ")))
+	}
+	b.read(risSources, func(key, tag, text string) string {
+		if key == "author" && len(text) <= maxAuthor {
+			return risNames(fields[tag])
 		}
-	}
-	joined := func(tag string) string {
-		texts := slices.DeleteFunc(slices.Clone(fields[tag]), func(text []byte) bool { return len(text) == 0 })
-		return string(bytes.Join(texts, []byte("; ")))
-	}
-	for _, s := range risSources {
-		for tag := range strings.FieldsSeq(s.tags) {
-			text := joined(tag)
-			if text == "" {
-				continue
-			}
-			used[tag] = true
-			if s.key == "author" && len(text) <= maxAuthor {
-				text = risNames(fields[tag])
-			}
-			set(s.key, text)
-			break
-		}
-	}
+		return text
+	})
 	for _, tag := range []string{"PY", "Y1", "DA"} { // from the year to the day
-		if date := risDate(joined(tag)); date != "" {
-			used[tag] = true
-			if text := e.Values["published_at"]; text == "" || strings.Count(date, "-") > strings.Count(text, "-") {
-				set("published_at", date)
+		if date := risDate(b.texts[tag]); date != "" {
+			b.used[tag] = true
+			if text := b.values["published_at"]; text == "" || strings.Count(date, "-") > strings.Count(text, "-") {
+				b.set("published_at", date)
 			}
 		}
 	}
-	if joined("EP") == "" && !pageRange.MatchString(joined("SP")) {
-		set("pages", joined("SP"))
-		used["SP"] = true
+	if b.texts["EP"] == "" && !pageRange.MatchString(b.texts["SP"]) {
+		b.set("pages", b.texts["SP"])
+		b.used["SP"] = true
 	}
-	for tag := range fields {
-		if !used[tag] {
-			set(tag, joined(tag))
-		}
-	}
-	if kind := joined("TY"); kind != "BOOK" {
-		set("TY", kind)
-	}
+	b.used["ID"], b.used["TY"] = true, b.texts["TY"] == "BOOK"
+	e.Values = b.rest(func(tag string) string { return tag })
 	return e
 }
 

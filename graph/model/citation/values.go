@@ -1,32 +1,72 @@
 package citation
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"library-catalogue/graph/model/author"
 )
 
-// source has the fields of BibTeX for a key.
-type source struct {
-	key    string
-	fields []string
+// source has the fields of an entry for a key of model.ImportFields. The first one with a value counts.
+type source struct{ key, fields string }
+
+// bibTeXSources are the fields of BibTeX.
+var bibTeXSources = []source{
+	{"name", "title booktitle"},
+	{"author", "author editor"},
+	{"pages", "pagetotal numpages pages"},
+	{"publisher", "publisher institution school organization"},
+	{"language", "language langid"},
+	{"shelf_mark", "library callnumber call-number lccn"},
+	{"description", "abstract"},
+	{"genre", "genre keywords"},
+	{"isbn", "isbn"},
+	{"price", "price"},
+	{"category", "category"},
 }
 
-// sources are the fields of BibTeX, by key of model.ImportFields. The first one with a value counts.
-var sources = []source{
-	{"name", []string{"title", "booktitle"}},
-	{"author", []string{"author", "editor"}},
-	{"pages", []string{"pagetotal", "numpages", "pages"}},
-	{"publisher", []string{"publisher", "institution", "school", "organization"}},
-	{"language", []string{"language", "langid"}},
-	{"shelf_mark", []string{"library", "callnumber", "call-number", "lccn"}},
-	{"description", []string{"abstract"}},
-	{"genre", []string{"genre", "keywords"}},
-	{"isbn", []string{"isbn"}},
-	{"price", []string{"price"}},
-	{"category", []string{"category"}},
+// book collects the values of an entry.
+type book struct {
+	texts  map[string]string // by field of the entry
+	used   map[string]bool
+	values map[string]string
+}
+
+func newBook(texts map[string]string) *book {
+	return &book{texts, map[string]bool{}, map[string]string{}}
+}
+
+// set sets a value that is not empty.
+func (b *book) set(key, text string) {
+	if text != "" {
+		b.values[key] = text
+	}
+}
+
+// read sets the values of sources. convert converts the text of a field.
+func (b *book) read(sources []source, convert func(key, field, text string) string) {
+	for _, s := range sources {
+		for field := range strings.FieldsSeq(s.fields) {
+			if text := b.texts[field]; text != "" && !b.used[field] {
+				b.used[field] = true
+				b.set(s.key, convert(s.key, field, text))
+				break
+			}
+		}
+	}
+}
+
+// rest sets the fields that are not used.
+func (b *book) rest(name func(field string) string) map[string]string {
+	for field, text := range b.texts {
+		if !b.used[field] {
+			b.set(name(field), text)
+		}
+	}
+	return b.values
 }
 
 // pageRange matches the pages of a part of a book, which are no number of pages.
@@ -34,75 +74,61 @@ var pageRange = regexp.MustCompile(`\d\s*(?:-|–|,)`)
 
 // bookOf returns the values of an entry of BibTeX.
 func bookOf(kind string, fields map[string]string) map[string]string {
-	values := map[string]string{}
-	set := func(key, text string) {
-		if text != "" {
-			values[key] = text
-		}
-	}
-	used := map[string]bool{}
-	if pageRange.MatchString(fields["pages"]) {
-		set("page range", unlatex(fields["pages"]))
-		used["pages"] = true
-	}
-	for _, s := range sources {
-		for _, name := range s.fields {
-			text := unlatex(fields[name])
-			if text == "" || used[name] {
-				continue
-			}
-			used[name] = true
-			switch s.key {
-			case "name":
-				if subtitle := unlatex(fields["subtitle"]); subtitle != "" && name == "title" {
-					used["subtitle"] = true
-					text += ": " + subtitle
-				}
-			case "author":
-				text = namesOf(fields[name])
-			case "language":
-				text = languageOf(text)
-			}
-			set(s.key, text)
-			break
-		}
-	}
-	set("published_at", dateOf(fields, used))
+	b := newBook(map[string]string{})
 	for name, text := range fields {
-		if text = unlatex(text); !used[name] {
-			if slices.ContainsFunc(sources, func(s source) bool { return s.key == name }) || name == "published_at" {
-				name += " field"
-			}
-			set(name, text)
+		b.texts[name] = unlatex(text)
+	}
+	if pageRange.MatchString(fields["pages"]) {
+		b.set("page range", b.texts["pages"])
+		b.used["pages"] = true
+	}
+	b.read(bibTeXSources, func(key, field, text string) string {
+		switch subtitle := b.texts["subtitle"]; {
+		case field == "title" && subtitle != "":
+			b.used["subtitle"] = true
+			return text + ": " + subtitle
+		case key == "author":
+			return namesOf(fields[field])
+		case key == "language":
+			return cmp.Or(babel[strings.ToLower(text)], text)
 		}
-	}
+		return text
+	})
+	b.set("published_at", b.date())
 	if kind != "book" {
-		set("entry type", kind)
+		b.set("entry type", kind)
 	}
-	return values
+	return b.rest(func(field string) string {
+		isKey := func(s source) bool { return s.key == field }
+		if slices.ContainsFunc(bibTeXSources, isKey) || field == "published_at" {
+			return field + " field"
+		}
+		return field
+	})
 }
 
-// dateOf returns the date of an entry: that of BibLaTeX, or the year with its month and day.
-func dateOf(fields map[string]string, used map[string]bool) string {
-	used["date"], used["year"], used["month"], used["day"] = true, true, true, true
-	if date := unlatex(fields["date"]); date != "" {
+// date returns the date of an entry: the one of BibLaTeX, or the year with its month and day.
+func (b *book) date() string {
+	for _, field := range []string{"date", "year", "month", "day"} {
+		b.used[field] = true
+	}
+	if date := b.texts["date"]; date != "" {
 		date, _, _ = strings.Cut(date, "/") // from 2003 to 2004
 		return strings.TrimRight(date, "~?%")
 	}
-	year := unlatex(fields["year"])
+	year, month := b.texts["year"], strings.ToLower(b.texts["month"])
 	if digits.MatchString(year) {
 		year = "0000"[min(len(year), 4):] + year
 	}
-	month := strings.ToLower(unlatex(fields["month"]))
 	number := month
 	if i := slices.Index(months, month[:min(len(month), 3)]); i >= 0 && !strings.ContainsAny(month, "0123456789") {
-		number = twoDigits(i + 1)
+		number = strconv.Itoa(i + 1)
 	}
 	if !digits.MatchString(number) || len(year) != 4 {
 		return strings.TrimSpace(month + " " + year)
 	}
 	date := year + "-" + "00"[min(len(number), 2):] + number
-	if day := unlatex(fields["day"]); digits.MatchString(day) {
+	if day := b.texts["day"]; digits.MatchString(day) {
 		date += "-" + "00"[min(len(day), 2):] + day
 	}
 	return date
@@ -110,23 +136,20 @@ func dateOf(fields map[string]string, used map[string]bool) string {
 
 var digits = regexp.MustCompile(`^\d{1,4}$`)
 
-func twoDigits(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte(n%10)}) }
-
-// babel are the languages of LaTeX whose names are no names of languages.
-var babel = map[string]string{
-	"ngerman": "de", "austrian": "de-AT", "naustrian": "de-AT", "nswissgerman": "de-CH", "swissgerman": "de-CH", "american": "en-US", "usenglish": "en-US",
-	"british": "en-GB", "ukenglish": "en-GB", "australian": "en-AU", "canadian": "en-CA", "newzealand": "en-NZ", "francais": "fr", "acadian": "fr-CA",
-	"canadien": "fr-CA", "brazil": "pt-BR", "brazilian": "pt-BR", "portuges": "pt", "mexican": "es-MX", "magyar": "hu", "norsk": "nb", "bokmal": "nb",
-	"nynorsk": "nn", "usorbian": "hsb", "lsorbian": "dsb", "bahasa": "id", "bahasai": "id", "bahasam": "ms", "polutonikogreek": "el",
-}
-
-// languageOf returns the language that a name of babel means, or the text.
-func languageOf(text string) string {
-	if tag, ok := babel[strings.ToLower(text)]; ok {
-		return tag
+// babel maps names of languages in LaTeX to tags, where no other program has the name.
+var babel = func() map[string]string {
+	table := map[string]string{}
+	for pair := range strings.FieldsSeq(`
+		ngerman:de austrian:de-AT naustrian:de-AT nswissgerman:de-CH swissgerman:de-CH american:en-US usenglish:en-US
+		british:en-GB ukenglish:en-GB australian:en-AU canadian:en-CA newzealand:en-NZ francais:fr acadian:fr-CA
+		canadien:fr-CA brazil:pt-BR brazilian:pt-BR portuges:pt mexican:es-MX magyar:hu norsk:nb bokmal:nb nynorsk:nn
+		usorbian:hsb lsorbian:dsb bahasa:id bahasai:id bahasam:ms polutonikogreek:el
+	`) {
+		name, tag, _ := strings.Cut(pair, ":")
+		table[name] = tag
 	}
-	return text
-}
+	return table
+}()
 
 // splitTop splits a text where match finds a separator outside braces. match returns its length, or 0.
 func splitTop(text string, match func(string) int) (parts []string) {

@@ -188,9 +188,11 @@ var ignored = rangeTable("\u0300\u036F\u0591\u05BD\u05BF\u05BF\u05C1\u05C2\u05C4
 	"\u064B\u0652\u0656\u065F\u0670\u0670\u06D6\u06DC\u06DF\u06E4\u06E7\u06E8\u06EA\u06ED\u0898\u089F" +
 	"\u08CA\u08E1\u08E3\u08FF\u1AB0\u1AFF\u1DC0\u1DFF\u20D0\u20FF\uFB1E\uFB1E\uFE20\uFE2F")
 
-// combining are the other marks that Unicode permits in several orders: those of a combining class that is not 0. The
+// combining are the other marks that Unicode permits in several orders: their combining class is not 0. The
 // migrations have the same.
-var combining = rangeTable("\u0483\u0487\u0653\u0655\u0711\u0711\u0730\u074A\u07EB\u07F3\u07FD\u07FD\u0816\u0819\u081B\u0823" +
+var combining = rangeTable(combiningRanges)
+
+const combiningRanges = "\u0483\u0487\u0653\u0655\u0711\u0711\u0730\u074A\u07EB\u07F3\u07FD\u07FD\u0816\u0819\u081B\u0823" +
 	"\u0825\u0827\u0829\u082D\u0859\u085B\u093C\u093C\u094D\u094D\u0951\u0954\u09BC\u09BC\u09CD\u09CD" +
 	"\u09FE\u09FE\u0A3C\u0A3C\u0A4D\u0A4D\u0ABC\u0ABC\u0ACD\u0ACD\u0B3C\u0B3C\u0B4D\u0B4D\u0BCD\u0BCD" +
 	"\u0C3C\u0C3C\u0C4D\u0C4D\u0C55\u0C56\u0CBC\u0CBC\u0CCD\u0CCD\u0D3B\u0D3C\u0D4D\u0D4D\u0DCA\u0DCA" +
@@ -216,16 +218,16 @@ var combining = rangeTable("\u0483\u0487\u0653\u0655\u0711\u0711\u0730\u074A\u07
 	"\U0001D17B\U0001D182\U0001D185\U0001D18B\U0001D1AA\U0001D1AD\U0001D242\U0001D244\U0001E000\U0001E006" +
 	"\U0001E008\U0001E018\U0001E01B\U0001E021\U0001E023\U0001E024\U0001E026\U0001E02A\U0001E08F\U0001E08F" +
 	"\U0001E130\U0001E136\U0001E2AE\U0001E2AE\U0001E2EC\U0001E2EF\U0001E4EC\U0001E4EF\U0001E8D0\U0001E8D6" +
-	"\U0001E944\U0001E94A")
+	"\U0001E944\U0001E94A"
 
 // Marks returns the characters that Fold sorts, as the ranges of a pattern.
 func Marks() string {
 	var b strings.Builder
-	for _, r := range combining.R16 {
-		b.WriteString(string([]rune{rune(r.Lo), '-', rune(r.Hi)}))
-	}
-	for _, r := range combining.R32 {
-		b.WriteString(string([]rune{rune(r.Lo), '-', rune(r.Hi)}))
+	for i, r := range []rune(combiningRanges) {
+		if i%2 == 1 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }

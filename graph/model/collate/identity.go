@@ -27,7 +27,7 @@ func Identity(s string) string {
 // characters that have a case.
 func foldCase(s string) string {
 	s = norm.NFKC.String(s)
-	if decomposed := norm.NFKD.String(s); strings.Contains(decomposed, "\u0345") { // an accent, of which case folding makes a letter
+	if decomposed := norm.NFKD.String(s); strings.Contains(decomposed, "\u0345") { // case folding turns this accent into a letter
 		s = norm.NFKC.String(strings.ReplaceAll(decomposed, "\u0345", ""))
 	}
 	s = cases.Fold().String(s)

@@ -38,7 +38,7 @@ func Name(tag string) string {
 	return tag
 }
 
-// first are the languages whose names of languages count before those in others.
+// first are the languages in which a name is looked up first.
 var first = []language.Tag{
 	language.English, language.German, language.French, language.Spanish, language.Italian, language.Portuguese, language.Dutch, language.Polish, language.Czech,
 	language.Swedish, language.Danish, language.Finnish, language.Hungarian, language.Russian, language.Ukrainian, language.Turkish, language.Chinese, language.Japanese,
@@ -51,7 +51,7 @@ var names = sync.OnceValue(func() map[string]string {
 	add := func(in display.Namer) {
 		for _, tag := range tags {
 			name, text := collate.Fold(in.Name(tag)), tag.String()
-			// A region without a name of its own has that of its language, whose tag is shorter.
+			// A region without a name has the name of its language. The shorter tag counts.
 			if known := names[name]; name != "" && (known == "" || strings.HasPrefix(known, text+"-")) {
 				names[name] = text
 			}

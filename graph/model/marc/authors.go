@@ -10,34 +10,56 @@ import (
 )
 
 // author returns the names of the authors. It returns the statement of responsibility if it has the same persons, because
-// our own records have the author there as it is stored, or if there are no names.
+// our own records store the author there, or if there are no names.
 func (v *values) author() string {
-	isMain := func(f DataField) bool { return f.Tag == "100" || f.Tag == "110" || f.Tag == "111" }
-	isFurther := func(f DataField) bool {
-		return (f.Tag == "700" || f.Tag == "710" || f.Tag == "711") && f.text('t') == ""
-	}
-	heads := v.fields(func(f DataField) bool { return isMain(f) || isFurther(f) && isAuthor(f) })
-	if len(heads) == 0 {
-		heads = v.fields(isFurther)
-	}
-	slices.SortStableFunc(heads, func(a, b DataField) int { return int(a.Tag[0]) - int(b.Tag[0]) }) // the main one first
-	var texts []string
-	for _, f := range heads {
-		texts = append(texts, strings.Join(v.take(f, nameCodes(f)), " "))
+	fields := v.nameFields()
+	texts := make([]string, len(fields))
+	for i, f := range fields {
+		texts[i] = strings.Join(v.take(f, nameCodes(f)), " ")
 	}
 	if all := strings.Join(texts, "; "); len(all) > maxAuthor {
 		return all
 	}
+	names := joinNames(fields, texts)
+	said := v.tagged("245")
+	if len(said) == 0 || len(said[0].text('c')) > maxAuthor {
+		return names
+	}
+	text, ok := statementOf(names, TrimPunctuation(strings.TrimSpace(said[0].text('c'))))
+	if !ok {
+		return names
+	}
+	v.take(said[0], "c")
+	return text
+}
+
+// nameFields returns the fields of authors, the main one first, or else of other persons.
+func (v *values) nameFields() []DataField {
+	isMain := func(f DataField) bool { return f.Tag == "100" || f.Tag == "110" || f.Tag == "111" }
+	isFurther := func(f DataField) bool {
+		return (f.Tag == "700" || f.Tag == "710" || f.Tag == "711") && f.text('t') == ""
+	}
+	fields := v.fields(func(f DataField) bool { return isMain(f) || isFurther(f) && isAuthor(f) })
+	if len(fields) == 0 {
+		fields = v.fields(isFurther)
+	}
+	slices.SortStableFunc(fields, func(a, b DataField) int { return int(a.Tag[0]) - int(b.Tag[0]) })
+	return fields
+}
+
+// joinNames joins the names in the texts of fields. It leaves out names that came before, unless the year of birth is
+// another one.
+func joinNames(fields []DataField, texts []string) string {
 	var persons []author.Person
 	born := map[string]string{} // years of birth by identity
 	for i, text := range texts {
-		isPerson := heads[i].Tag[1:] == "00"
+		isPerson := fields[i].Tag[1:] == "00"
 		if isPerson {
 			text = author.ReadMARC(text)
 		} else {
 			text = TrimDot(TrimPunctuation(text))
 		}
-		key, birth := author.Identity(text), firstYear.FindString(heads[i].text('d'))
+		key, birth := author.Identity(text), firstYear.FindString(fields[i].text('d'))
 		before, isKnown := born[key]
 		switch born[key] = cmp.Or(before, birth); {
 		case text == "", isKnown && (before == "" || birth == "" || before == birth): // also in 100
@@ -47,32 +69,31 @@ func (v *values) author() string {
 			persons = append(persons, author.Person{Literal: text, Institution: true})
 		}
 	}
-	joined := ""
-	if len(persons) > 0 {
-		joined = author.Join(persons)
+	if len(persons) == 0 {
+		return ""
 	}
-	said := v.tagged("245")
-	if len(said) > 0 && len(said[0].text('c')) <= maxAuthor {
-		c := TrimPunctuation(strings.TrimSpace(said[0].text('c')))
-		spaced := withSpaces(c)
-		texts := []string{strings.TrimSuffix(c, "."), c, strings.TrimSuffix(spaced, "."), spaced}
-		if slices.Contains(texts, joined) { // the common case, without a look at the names
-			texts = []string{joined}
-		}
-		texts = slices.DeleteFunc(texts, func(text string) bool {
-			return text == "" || joined != "" && text != joined && author.Identity(text) != author.Identity(joined)
-		})
-		if len(texts) > 0 {
-			v.take(said[0], "c")
-			if joined == "" {
-				return by.ReplaceAllString(texts[0], "")
-			}
-			// Texts with one identity differ in the signs and spaces of initials.
-			i := slices.IndexFunc(texts, func(text string) bool { return author.Join(author.Parse(text)) == joined })
-			return texts[max(i, 0)]
-		}
+	return author.Join(persons)
+}
+
+// statementOf returns a statement of responsibility as the author, if it has the same names or there are none.
+func statementOf(names, text string) (_ string, ok bool) {
+	spaced := withSpaces(text)
+	texts := []string{strings.TrimSuffix(text, "."), text, strings.TrimSuffix(spaced, "."), spaced}
+	if slices.Contains(texts, names) && names != "" { // the common case, without a look at the names
+		return names, true
 	}
-	return joined
+	texts = slices.DeleteFunc(texts, func(text string) bool {
+		return text == "" || names != "" && author.Identity(text) != author.Identity(names)
+	})
+	switch {
+	case len(texts) == 0:
+		return "", false
+	case names == "":
+		return by.ReplaceAllString(texts[0], ""), true
+	}
+	// Texts with one identity differ in the signs and spaces of initials.
+	i := slices.IndexFunc(texts, func(text string) bool { return author.Join(author.Parse(text)) == names })
+	return texts[max(i, 0)], true
 }
 
 // nameCodes returns the codes of the subfields with a name. The others have titles, dates, places and roles.

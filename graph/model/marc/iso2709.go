@@ -24,7 +24,8 @@ const (
 	leaderBytes    = 24
 	directoryEntry = 12 // bytes
 
-	endOfField, endOfRecord, delimiter = 0x1E, 0x1D, 0x1F
+	endOfField, endOfRecord = 0x1E, 0x1D
+	delimiter               = "\x1F"
 )
 
 // Reader reads records of ISO 2709 (.mrc).
@@ -35,32 +36,26 @@ func NewReader(in io.Reader) *Reader { return &Reader{bufio.NewReaderSize(in, 64
 
 // Next returns the next record, or io.EOF. The error of a damaged record is a *RecordError.
 func (r *Reader) Next() (Record, error) {
-	data, isWhole, err := r.until(endOfRecord)
-	switch {
-	case err != nil:
+	data, err := readTo(r.in, endOfRecord)
+	data = bytes.TrimLeft(data, "\r\n \x00\x1A")
+	switch isCut := errors.Is(err, io.EOF) && len(data) > 0; {
+	case err != nil && !isCut:
 		return Record{}, err
 	case len(data) > maxRecord:
 		return Record{}, damaged("the record is longer than %d bytes", maxRecord)
-	case !isWhole:
+	case isCut:
 		return Record{}, damaged("the record is truncated: its end is missing")
 	}
 	return parse(data)
 }
 
-// until returns the bytes to a record's end, and no more than maxRecord+1 of them. It skips the line ends before them.
-func (r *Reader) until(end byte) (data []byte, isWhole bool, err error) {
+// readTo returns the bytes to an end, and no more than maxRecord+1 of them.
+func readTo(in *bufio.Reader, end byte) (data []byte, err error) {
 	for {
-		part, err := r.in.ReadSlice(end)
-		if len(data) == 0 {
-			part = bytes.TrimLeft(part, "\r\n \x00\x1A")
-		}
+		part, err := in.ReadSlice(end)
 		data = append(data, part[:min(len(part), maxRecord+1-len(data))]...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(data) > 0:
-			return data, false, nil
-		default:
-			return data, true, err
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return data, err
 		}
 	}
 }
@@ -69,7 +64,7 @@ func (r *Reader) until(end byte) (data []byte, isWhole bool, err error) {
 // signs between fields and subfields, which no text has. It returns the name of the first record's character set.
 func IsISO2709(start []byte) (charset string, ok bool) {
 	start = bytes.TrimLeft(start, "\r\n ")
-	if len(start) < 5 || number(start[:5]) < 0 || bytes.IndexByte(start, endOfField) < 0 || bytes.IndexByte(start, delimiter) < 0 {
+	if len(start) < 5 || number(start[:5]) < 0 || bytes.IndexByte(start, endOfField) < 0 || !bytes.Contains(start, []byte(delimiter)) {
 		return "", false
 	}
 	if len(start) > 9 && start[9] == 'a' {
@@ -117,33 +112,33 @@ func parse(data []byte) (r Record, err error) {
 		if total += length; total > len(data) {
 			return r, damaged("the fields of the directory overlap")
 		}
-		if err := r.add(tag, data[from:from+length-1], decode); err != nil {
+		if strings.ContainsFunc(tag, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			return r, damaged("the directory has a field with the tag %q", tag)
+		}
+		if err := r.add(tag, string(data[from:from+length-1]), delimiter, decode); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
 }
 
-// add adds a field of its bytes, without the sign at its end.
-func (r *Record) add(tag string, data []byte, decode func([]byte) (string, error)) error {
-	if strings.ContainsFunc(tag, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return damaged("the directory has a field with the tag %q", tag)
-	}
-	head, rest, hasSubfields := bytes.Cut(data, []byte{delimiter})
+// add adds a field of its text, with a delimiter before each subfield.
+func (r *Record) add(tag, text, delimiter string, decode func(string) (string, error)) error {
+	head, rest, hasSubfields := strings.Cut(text, delimiter)
 	if !hasSubfields || strings.HasPrefix(tag, "00") {
-		text, err := decode(data)
+		text, err := decode(text)
 		if err != nil {
 			return damaged("field %s: %v", tag, err)
 		}
 		r.Control = append(r.Control, ControlField{tag, text})
 		return nil
 	}
-	if len(head) != 2 || head[0] < ' ' || head[0] > '~' || head[1] < ' ' || head[1] > '~' {
+	if len(head) != 2 || !isASCII(head) {
 		return damaged("field %s has %q for its two indicators", tag, head)
 	}
 	f := DataField{Tag: tag, Indicators: [2]byte{head[0], head[1]}}
-	for part := range bytes.SplitSeq(rest, []byte{delimiter}) {
-		if len(part) == 0 {
+	for part := range strings.SplitSeq(rest, delimiter) {
+		if part == "" {
 			continue // a delimiter too many
 		}
 		if part[0] <= ' ' || part[0] > '~' {
@@ -161,14 +156,14 @@ func (r *Record) add(tag string, data []byte, decode func([]byte) (string, error
 
 // decoderOf returns the decoder of a record's texts, which byte 9 of its leader names. Many programs leave it blank in
 // UTF-8, which can be told from MARC-8: there a sign for an accent comes before an ASCII letter.
-func decoderOf(data []byte) (func([]byte) (string, error), error) {
+func decoderOf(data []byte) (func(string) (string, error), error) {
 	isUTF8 := utf8.Valid(data)
 	isASCII := bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 	switch {
 	case data[9] == 'a' && !isUTF8:
 		return nil, damaged("the record has bytes that are not UTF-8, and its leader says UTF-8: convert it with yaz-marcdump or MarcEdit")
 	case data[9] == 'a', isUTF8 && !isASCII:
-		return func(b []byte) (string, error) { return string(b), nil }, nil
+		return func(text string) (string, error) { return text, nil }, nil
 	}
 	return decodeMARC8, nil
 }

@@ -10,18 +10,27 @@ import (
 // undetermined is the code of an unknown language.
 const undetermined = "und"
 
-// bibliographic are the languages whose code in MARC, that of ISO 639-2/B, differs from that of ISO 639-3.
-var bibliographic = map[string]string{
-	"sqi": "alb", "hye": "arm", "eus": "baq", "mya": "bur", "zho": "chi", "ces": "cze", "nld": "dut", "fra": "fre", "kat": "geo", "deu": "ger",
-	"ell": "gre", "isl": "ice", "mkd": "mac", "mri": "mao", "msa": "may", "fas": "per", "ron": "rum", "slk": "slo", "bod": "tib", "cym": "wel",
-}
+// bibliographic maps codes of ISO 639-3 to the codes of MARC (ISO 639-2/B) that differ.
+var bibliographic = pairs(`
+	sqi:alb hye:arm eus:baq mya:bur zho:chi ces:cze nld:dut fra:fre kat:geo deu:ger
+	ell:gre isl:ice mkd:mac mri:mao msa:may fas:per ron:rum slk:slo bod:tib cym:wel
+`)
 
-// replacedCodes are codes that MARC had until it took those of ISO 639-2 (MARC Code List for Languages, discontinued codes).
-// Some are codes of other languages in ISO 639-3.
-var replacedCodes = map[string]string{
-	"cam": "khm", "esp": "epo", "eth": "gez", "far": "fao", "fri": "fry", "gae": "gla", "gag": "glg", "gal": "orm", "gua": "grn", "int": "ina",
-	"iri": "gle", "kus": "kos", "lan": "oci", "lap": "smi", "max": "glv", "mla": "mlg", "mol": "rum", "sao": "smo", "scc": "srp", "scr": "hrv",
-	"sho": "sna", "snh": "sin", "sso": "sot", "swz": "ssw", "tag": "tgl", "taj": "tgk", "tar": "tat", "tru": "chk", "tsw": "tsn",
+// replacedCodes maps discontinued codes to current ones (MARC Code List for Languages). Some are codes of other languages in
+// ISO 639-3.
+var replacedCodes = pairs(`
+	cam:khm esp:epo eth:gez far:fao fri:fry gae:gla gag:glg gal:orm gua:grn int:ina iri:gle kus:kos lan:oci lap:smi max:glv
+	mla:mlg mol:rum sao:smo scc:srp scr:hrv sho:sna snh:sin sso:sot swz:ssw tag:tgl taj:tgk tar:tat tru:chk tsw:tsn
+`)
+
+// pairs returns the table of a text with pairs of codes.
+func pairs(text string) map[string]string {
+	table := map[string]string{}
+	for pair := range strings.FieldsSeq(text) {
+		key, value, _ := strings.Cut(pair, ":")
+		table[key] = value
+	}
+	return table
 }
 
 // longCodes are the codes in MARC of languages without a code of two letters (MARC Code List for Languages).
@@ -60,7 +69,7 @@ func languageCode(tag string) (code string, isExact bool) {
 	return undetermined, false
 }
 
-// macrolanguage returns Chinese for Mandarin (cmn), and other languages as they are.
+// macrolanguage returns the macrolanguage of a language, such as Chinese for Mandarin (cmn), or the language itself.
 func macrolanguage(t language.Tag) language.Tag {
 	if macro, err := language.Macro.Canonicalize(t); err == nil {
 		return macro
@@ -68,19 +77,30 @@ func macrolanguage(t language.Tag) language.Tag {
 	return t
 }
 
-// articles are the first words of titles that do not count in their order, by code of the language (MARC 21, appendix F).
-// They are followed by a space, or end in an apostrophe.
-var articles = map[string][]string{
-	"eng": {"a", "an", "the"}, undetermined: {"the"},
-	"ger": {"das", "dem", "den", "der", "des", "die", "ein", "eine", "einem", "einen", "einer", "eines"},
-	"fre": {"l'", "la", "le", "les", "un", "une"},
-	"spa": {"el", "la", "las", "lo", "los", "un", "una"},
-	"ita": {"gli", "i", "il", "l'", "la", "le", "lo", "un", "un'", "una", "uno"},
-	"por": {"a", "as", "o", "os", "um", "uma"},
-	"dut": {"de", "een", "het", "'n", "'t"},
-	"dan": {"den", "det", "en", "et"}, "swe": {"de", "den", "det", "en", "ett"}, "nor": {"de", "den", "det", "ei", "en", "et"},
-	"hun": {"a", "az", "egy"}, "cat": {"el", "els", "l'", "la", "les", "un", "una"},
-}
+// articles are the first words of titles that do not count in their order (MARC 21, appendix F), by code of the language.
+// They end in an apostrophe, or a space follows.
+var articles = func() map[string][]string {
+	table := map[string][]string{}
+	for line := range strings.Lines(strings.TrimSpace(`
+	eng a an the
+	und the
+	ger das dem den der des die ein eine einem einen einer eines
+	fre l' la le les un une
+	spa el la las lo los un una
+	ita gli i il l' la le lo un un' una uno
+	por a as o os um uma
+	dut de een het 'n 't
+	dan den det en et
+	swe de den det en ett
+	nor de den det ei en et
+	hun a az egy
+	cat el els l' la les un una
+`)) {
+		words := strings.Fields(line)
+		table[words[0]] = words[1:]
+	}
+	return table
+}()
 
 // nonfiling returns the number of characters of the article at the start of a title, with the space behind it.
 func nonfiling(title, languageCode string) int {

@@ -3,6 +3,7 @@ package marc
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -14,7 +15,7 @@ var ansel = [...]rune{
 	'°', 'ℓ', '℗', '©', '♯', '¿', '¡', 'ß', '€', // 0xC0
 }
 
-// anselMarks are the combining marks of ANSEL from 0xE0. Those of one letter follow it in Unicode, and precede it in
+// anselMarks are the combining marks of ANSEL from 0xE0. A mark follows its letter in Unicode, and precedes it in
 // ANSEL. The second halves of marks over two letters, 0xEC and 0xFB, have no character of their own.
 var anselMarks = [...]rune{
 	0x309, 0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30C, 0x30A, 0x361, secondHalf, 0x315, 0x30B, 0x310, // 0xE0
@@ -24,17 +25,17 @@ var anselMarks = [...]rune{
 const (
 	secondHalf = -1
 	escape     = 0x1B
-	maxMarks   = 8 // of a letter
+	maxMarks   = 8 // marks per letter
 )
 
-// marc8Controls are the control characters of MARC-8. Those around a part that does not count in the order are dropped.
+// marc8Controls maps the control characters of MARC-8 to Unicode. The signs around words that do not sort are dropped.
 var marc8Controls = map[byte]string{0x88: "", 0x89: "", 0x8D: "\u200D", 0x8E: "\u200C"}
 
 // designations are the escape sequences that choose the sets that are read: ASCII and ANSEL.
 var designations = []string{"(B", ",B", "s", ")!E", "-!E"}
 
 // decodeMARC8 decodes ASCII and ANSEL. Other sets of MARC-8 are an error.
-func decodeMARC8(in []byte) (string, error) {
+func decodeMARC8(in string) (string, error) {
 	out := make([]byte, 0, len(in)+8)
 	var marks []rune
 	for i := 0; i < len(in); i++ {
@@ -80,9 +81,9 @@ func decodeMARC8(in []byte) (string, error) {
 }
 
 // designation returns the length of an escape sequence of designations at the start of a text, without the ESC, or 0.
-func designation(in []byte) int {
+func designation(in string) int {
 	for _, d := range designations {
-		if len(in) >= len(d) && string(in[:len(d)]) == d {
+		if strings.HasPrefix(in, d) {
 			return len(d)
 		}
 	}

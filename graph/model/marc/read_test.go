@@ -161,7 +161,7 @@ func TestMARC8(t *testing.T) {
 		"\xFF": "the byte 0xFF is no", "\x80": "the byte 0x80 is no", "\xAF": "the byte 0xAF", "e\xE2": "an accent of MARC-8 is not followed by a letter",
 		strings.Repeat("\xE2", 9) + "e": "too many accents", "\xFCa": "the byte 0xFC",
 	} {
-		got, err := decodeMARC8([]byte(in))
+		got, err := decodeMARC8(in)
 		if err != nil {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v, want %s", in, err, want)
@@ -346,7 +346,7 @@ func FuzzISO2709(f *testing.F) {
 func FuzzMARC8(f *testing.F) {
 	f.Add([]byte("Dvo\xE9r\xE2ak \xEBt\xECs\x1B)!E\x88"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if text, err := decodeMARC8(data); err == nil && !utf8.ValidString(text) {
+		if text, err := decodeMARC8(string(data)); err == nil && !utf8.ValidString(text) {
 			t.Errorf("%q", text)
 		}
 	})

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	maxDepth = 20      // of nested elements
-	maxXML   = 1 << 20 // bytes of a token
+	maxDepth = 20      // nested elements
+	maxXML   = 1 << 20 // bytes per token
 )
 
 var errLongXML = errors.New("the XML has a text or a tag longer than 1 MiB")
 
-// XMLReader reads records of MARCXML: all elements "record" of its namespace or of none, at any depth, as in answers of
-// OAI-PMH and SRU.
+// XMLReader reads records of MARCXML: all elements "record" of its namespace or without one, at any depth, as in responses
+// of OAI-PMH and SRU.
 type XMLReader struct {
 	in    *xml.Decoder
 	left  int // bytes that may be read before the next token
@@ -94,12 +94,7 @@ func isMARC(e xml.StartElement, name string) bool {
 func (r *XMLReader) record() (record Record, err error) {
 	end := r.depth - 1
 	var problem error
-	refuse := func(reason error) {
-		if problem == nil {
-			problem = reason
-		}
-	}
-	var text []byte // of the innermost element
+	var text []byte // text of the innermost element
 	total := 0      // bytes of all texts
 	var open []xml.StartElement
 	for r.depth > end {
@@ -111,13 +106,15 @@ func (r *XMLReader) record() (record Record, err error) {
 		case xml.StartElement:
 			text = text[:0]
 			if open = append(open, token.Copy()); problem == nil {
-				refuse(record.start(open))
+				problem = record.start(open)
 			}
 		case xml.CharData:
-			if total += len(bytes.TrimSpace(token)); total > maxRecord {
-				refuse(damaged("the record is longer than %d bytes", maxRecord))
-			}
-			if problem == nil {
+			total += len(bytes.TrimSpace(token))
+			switch {
+			case problem != nil:
+			case total > maxRecord:
+				problem = damaged("the record is longer than %d bytes", maxRecord)
+			default:
 				text = append(text, token...)
 			}
 		case xml.EndElement:

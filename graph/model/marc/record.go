@@ -1,8 +1,8 @@
 // Package marc encodes books as MARC 21 bibliographic records, and reads records in the formats of libraries: ISO 2709,
 // MARCXML and MARCMaker text (.mrk).
 //
-// One table holds in both directions. FromBook writes the fields of the last column; Record.Values reads those of the
-// middle column, the first one with a value.
+// One table holds in both directions. FromBook writes the fields of the last column. Record.Values reads
+// the first field of the middle column that has a value.
 //
 //	field        read                                                        written
 //	name         245 $a $b $n $p                                             245 $a
@@ -43,13 +43,13 @@ type ControlField struct {
 // DataField is a field 010 to 999.
 type DataField struct {
 	Tag        string  // 3 characters
-	Indicators [2]byte // of ASCII
+	Indicators [2]byte // ASCII
 	Subfields  []Subfield
 }
 
 // Subfield is a subfield of a DataField.
 type Subfield struct {
-	Code byte // of ASCII
+	Code byte // ASCII
 	Text string
 }
 

@@ -38,7 +38,8 @@ func (r *TextReader) Next() (record Record, err error) {
 	var problem error
 	total, isBegun := 0, false
 	for {
-		line, err := r.line()
+		data, err := readTo(r.in, '\n')
+		line := strings.TrimRight(string(data), " \r\n")
 		isEnd := errors.Is(err, io.EOF) && line == ""
 		switch {
 		case err != nil && !errors.Is(err, io.EOF):
@@ -60,18 +61,6 @@ func (r *TextReader) Next() (record Record, err error) {
 	}
 }
 
-// line returns a line without its end, and of a longer one the first maxRecord+1 bytes.
-func (r *TextReader) line() (string, error) {
-	var line []byte
-	for {
-		part, err := r.in.ReadSlice('\n')
-		line = append(line, part[:min(len(part), maxRecord+1-len(line))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return strings.TrimRight(string(line), " \r\n"), err
-		}
-	}
-}
-
 // addLine adds the field of a line.
 func (r *Record) addLine(line string) error {
 	found := textField.FindStringSubmatch(line)
@@ -88,21 +77,11 @@ func (r *Record) addLine(line string) error {
 		r.Leader = blanks.Replace(text)
 	case isControl:
 		r.Control = append(r.Control, ControlField{tag, blanks.Replace(text)})
-	case len(head) != 2 || !isASCII(head):
-		return damaged("field %s has %q for its two indicators", tag, head)
 	default:
-		head = blanks.Replace(head)
-		f := DataField{Tag: tag, Indicators: [2]byte{head[0], head[1]}}
-		for part := range strings.SplitSeq(rest, "$") {
-			if part == "" {
-				continue // a sign too many
-			}
-			if part[0] <= ' ' || part[0] > '~' {
-				return damaged("field %s has the code %q of a subfield", tag, part[:1])
-			}
-			f.Subfields = append(f.Subfields, subfield(part[0], withoutMnemonics(part[1:])))
+		if len(head) == 2 {
+			head = blanks.Replace(head)
 		}
-		r.Data = append(r.Data, f)
+		return r.add(tag, head+"$"+rest, "$", withoutMnemonics)
 	}
 	return nil
 }
@@ -113,8 +92,8 @@ var blanks = strings.NewReplacer(`\`, " ")
 // mnemonic matches a name of a character.
 var mnemonic = regexp.MustCompile(`^\{[0-9A-Za-z]{2,8}\}`)
 
-// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): those of ASCII signs,
-// and of ANSEL in the order of its tables.
+// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): ASCII signs, and ANSEL
+// in the order of its tables.
 var mnemonics = func() map[string]rune {
 	names := map[string]rune{"dollar": '$', "lcub": '{', "rcub": '}', "bsol": '\\', "verbar": '|', "apos": '\'', "quot": '"', "amp": '&', "lsqb": '[', "rsqb": ']'}
 	for i, name := range strings.Fields(`Lstrok Ostrok Dstrok THORN AElig OElig softsign middot flat reg plusmn Ohorn Uhorn mlrhring -
@@ -132,9 +111,9 @@ var mnemonics = func() map[string]rune {
 
 // withoutMnemonics replaces the names of characters. A mark follows its letter in Unicode, and precedes it here. Other
 // texts in braces stay.
-func withoutMnemonics(text string) string {
+func withoutMnemonics(text string) (string, error) {
 	if !strings.Contains(text, "{") {
-		return text
+		return text, nil
 	}
 	var b strings.Builder
 	var marks []rune
@@ -162,5 +141,5 @@ func withoutMnemonics(text string) string {
 		}
 	}
 	b.WriteString(string(marks))
-	return norm.NFC.String(b.String())
+	return norm.NFC.String(b.String()), nil
 }

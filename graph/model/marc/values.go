@@ -36,7 +36,7 @@ func (r Record) Values() map[string]string {
 // IsDeleted reports whether a record says that its book is no longer there.
 func (r Record) IsDeleted() bool { return len(r.Leader) > 5 && r.Leader[5] == 'd' }
 
-// IsUNIMARC reports whether a record is of UNIMARC, whose fields have other meanings: it has a title in 200, and not in 245.
+// IsUNIMARC reports whether a record is UNIMARC, where fields have other meanings: it has a title in 200, and not in 245.
 func (r Record) IsUNIMARC() bool {
 	has := func(tag string) bool {
 		return slices.ContainsFunc(r.Data, func(f DataField) bool { return f.Tag == tag && f.text('a') != "" })
@@ -173,7 +173,7 @@ func (v *values) price() string {
 	return ""
 }
 
-// heading returns the first $a of the fields with a tag, or of those of our own source.
+// heading returns the first $a of the fields with a tag. isLocal leaves out the fields of other sources than our own.
 func (v *values) heading(tag string, isLocal bool) string {
 	for _, f := range v.tagged(tag) {
 		isOwn := f.text('2') == local
@@ -217,7 +217,7 @@ var (
 )
 
 // published returns the date of publication. 008 tells it from other dates, and has the month and day in type e. A text
-// without a year of the common calendar is followed by that of 008, as cataloguers write it: 5758 [1998].
+// without a year of the common calendar gets the year of 008 in brackets, as cataloguers write it: 5758 [1998].
 func (v *values) published() string {
 	text := strings.TrimSuffix(v.publication("c"), ".")
 	coded := v.record.coded(7, 11)
@@ -245,7 +245,7 @@ func (v *values) language() string {
 	for _, f := range fields {
 		if texts := v.take(f, "a2"); len(texts) > 0 {
 			code = texts[0]
-			if f.text('2') != "" { // of another list than MARC's
+			if f.text('2') != "" { // a code of another list than MARC's
 				return code
 			}
 			break
@@ -260,10 +260,10 @@ func (v *values) language() string {
 	return cmp.Or(replacedCodes[code], code)
 }
 
-// description returns the parts that paragraphs wrote, and those of other programs, as paragraphs.
+// description returns the fields 520 as paragraphs. It joins the parts of one that paragraphs has split.
 func (v *values) description() string {
 	var b strings.Builder
-	isPart := true // of the same paragraph
+	isPart := true // the field goes on with the paragraph before it
 	for _, f := range v.tagged("520") {
 		var texts []string
 		for i := range f.Subfields {
@@ -304,7 +304,7 @@ func (v *values) rest() {
 // abbreviation matches a text whose last dot belongs to its last word, and an ellipsis.
 var abbreviation = regexp.MustCompile(`(?i)(?:^|[ .,(])(?:\p{L}?|etc|usw|jr|sr|st|co|inc|ltd|bros|vol|vols|bd|nr|no|dr|mr|mrs|ms|al|ed|eds)\.$`)
 
-// TrimDot returns a text without the dot that ends a field of MARC. That of an abbreviation stays.
+// TrimDot returns a text without the dot that ends a field of MARC. The dot of an abbreviation stays.
 func TrimDot(text string) string {
 	dotted, ok := strings.CutSuffix(strings.TrimRight(text, " "), ".")
 	if !ok || abbreviation.MatchString(dotted+".") {
@@ -319,7 +319,7 @@ func TrimPunctuation(text string) string {
 	end := strings.TrimRight(text, " ")
 	plain := strings.TrimRight(strings.TrimRight(end, "/:;=,"), " ")
 	isSign := len(end)-len(plain) > 1 && len(end)-len(strings.TrimRight(end, "/:;=")) == 1 && end[len(end)-2] == ' '
-	if comma, ok := strings.CutSuffix(end, ","); ok && comma != "" && !isSign { // of several, the last one is ours
+	if comma, ok := strings.CutSuffix(end, ","); ok && comma != "" && !isSign { // the last of several is ours
 		return strings.TrimRight(comma, " ")
 	}
 	if plain != "" && isSign {

@@ -1,7 +1,6 @@
 package marc
 
 import (
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -20,18 +19,12 @@ const (
 	CollectionEnd   = "</collection>\n"
 )
 
-// WriteXML writes a record as an element of MARCXML, which declares its namespace.
-func WriteXML(w io.Writer, r Record) error {
-	_, err := w.Write(AppendXML(nil, r))
-	return err
-}
-
-// AppendBook appends the record of a book as WriteXML writes it.
+// AppendBook appends the record of a book as AppendXML does.
 func AppendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
 	return AppendXML(dst, FromBook(b, g, c))
 }
 
-// AppendXML appends a record as WriteXML writes it.
+// AppendXML appends a record as an element of MARCXML, which declares its namespace.
 func AppendXML(dst []byte, r Record) []byte {
 	dst = append(dst, `<record xmlns="`+Namespace+"\">\n  <leader>"...)
 	dst = append(appendText(dst, r.Leader), "</leader>\n"...)

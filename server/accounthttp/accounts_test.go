@@ -1,4 +1,4 @@
-package accounts_test
+package accounthttp_test
 
 import (
 	"context"
@@ -23,24 +23,24 @@ const (
 	cookieName = "__Host-catalogue-session"
 )
 
-// site is a server with people.
+// site is a server with accounts.
 type site struct {
 	*servertest.Client
-	people *accounts.Service
+	service *accounts.Service
 }
 
 func on(t *testing.T, run func(t *testing.T, s site), change ...func(*server.Config)) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		c, people := servertest.ServeAccounts(t, url, change...)
-		run(t, site{c, people})
+		c, service := servertest.ServeAccounts(t, url, change...)
+		run(t, site{c, service})
 	})
 }
 
 // link returns the secret of the link of a new account.
 func (s site) link(t *testing.T, name string, role model.Role) string {
 	t.Helper()
-	_, secret, err := s.people.Invite(accounts.AsOperator(context.Background()), accounts.Invitation{Name: name, Role: role})
+	_, secret, err := s.service.Invite(accounts.WithCommandLine(context.Background()), accounts.Invitation{Name: name, Role: role})
 	servertest.Must(t, err)
 	return secret
 }

@@ -1,4 +1,4 @@
-package accounts_test
+package accounthttp_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package accounts_test
+package accounthttp_test
 
 import (
 	"crypto/ed25519"
@@ -40,8 +40,8 @@ func TestForeignIssuer(t *testing.T) {
 	}))
 	defer keys.Close()
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		c, people := servertest.ServeAccountsWith(t, url, time.Now, auth.Config{JWKSURL: keys.URL})
-		s := site{c, people}
+		c, service := servertest.ServeAccountsWith(t, url, time.Now, auth.Config{JWKSURL: keys.URL})
+		s := site{c, service}
 		s.join(t, "ada", model.Admin)
 		own := strings.TrimPrefix(s.token(t, "ada"), "Authorization: Bearer ")
 		claims := jwt.MapClaims{}
@@ -84,8 +84,8 @@ func TestTimes(t *testing.T) {
 		var passed atomic.Int64
 		pass := func(d time.Duration) { passed.Add(int64(d)) }
 		now := func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
-		c, people := servertest.ServeAccountsWith(t, url, now, auth.Config{Secret: servertest.Secret})
-		s := site{c, people}
+		c, service := servertest.ServeAccountsWith(t, url, now, auth.Config{Secret: servertest.Secret})
+		s := site{c, service}
 		s.join(t, "bob", model.Editor)
 		token := s.token(t, "bob")
 		write := func(header string) *httptest.ResponseRecorder {

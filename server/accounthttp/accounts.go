@@ -1,4 +1,5 @@
-// Package accounts serves the routes of people who sign in at the pages. web has the pages themselves.
+// Package accounthttp serves the routes by which accounts sign in and are managed at the pages. web has the pages
+// themselves.
 //
 // Every POST takes a form (application/x-www-form-urlencoded) or JSON with the same names, at most 64 KiB, and only from
 // a page of the own origin. A request with JSON, or with Accept: application/json, gets the envelope of /api: 200 with
@@ -27,7 +28,7 @@
 //	POST /webhooks/{id}/disable        …/enable, …/remove
 //
 // A link is the address /welcome#SECRET. Browsers send no fragment, so previews and logs do not use it up.
-package accounts
+package accounthttp
 
 import (
 	"cmp"
@@ -229,7 +230,7 @@ func (h *Handler) signedIn(w http.ResponseWriter, r *http.Request, in *accounts.
 		_ = h.Service.Logout(r.Context()) // else it ends after 30 days
 	}
 	h.Cookies.Set(w, in.Secret, in.Expires)
-	return result{"account": viewOf(in.Account)}, nil
+	return result{"account": accountView(*in.Account)}, nil
 }
 
 func (h *Handler) logOut(w http.ResponseWriter, r *http.Request, _ input) (result, error) {
@@ -292,7 +293,7 @@ func (h *Handler) invite(_ http.ResponseWriter, r *http.Request, in input) (resu
 	if err != nil {
 		return nil, err
 	}
-	return result{"account": viewOf(invited), "secret": secret}, nil
+	return result{"account": accountView(*invited), "secret": secret}, nil
 }
 
 func (h *Handler) setRole(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
