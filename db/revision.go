@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/stats"
 	"library-catalogue/db/stmt"
@@ -50,15 +49,12 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 // sharedRead returns a function whose concurrent calls share one call of read, which starts after the
 // last of them.
 func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(context.Context) (A, error) {
-	b := batch.New(batch.Config[struct{}, A]{
-		RunOne: func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
-		RunBatch: func(ctx context.Context, requests []struct{}) ([]A, error) {
+	do := shared(s, func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
+		func(ctx context.Context, requests []struct{}) ([]A, error) {
 			answer, err := read(ctx)
 			return slices.Repeat([]A{answer}, len(requests)), err
-		},
-		Record: s.recordShared, Start: s.runInBackground,
-	})
-	return func(ctx context.Context) (A, error) { return b.Do(ctx, struct{}{}) }
+		})
+	return func(ctx context.Context) (A, error) { return do(ctx, struct{}{}) }
 }
 
 // load runs fn in the background, once for all calls with a key meanwhile, and waits for it (single-flight). If ctx ends
