@@ -10,6 +10,7 @@ import (
 	"library-catalogue/db/stats"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // revisionSQL reads the catalogue's revision. Each transaction that writes increments one of
@@ -61,14 +62,17 @@ func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(con
 // before, fn goes on, so that later calls find what it keeps. own means that it was the fn of this call.
 func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) (own bool, err error) {
 	isOwn := false
-	loaded := s.loads.DoChan(key, func() (any, error) {
-		isOwn = true
-		done, _ := s.start(s.life, func() error { return fn(s.life) })
-		return nil, <-done
+	loaded := task.Go(ctx, func() error {
+		_, err, _ := s.loads.Do(key, func() (any, error) {
+			isOwn = true
+			done, _ := s.start(s.life, func() error { return fn(s.life) })
+			return nil, <-done
+		})
+		return err
 	})
 	select {
-	case result := <-loaded:
-		return isOwn, result.Err
+	case err := <-loaded:
+		return isOwn, err
 	case <-ctx.Done():
 		return false, fault.Translate(ctx.Err())
 	}
