@@ -57,12 +57,6 @@ func (s *Store) readBooks(ctx context.Context, ids []model.ID) (found versionedB
 	return found, err
 }
 
-func (s *Store) shareBooksByID() func(context.Context, []model.ID) (versionedBooks, error) {
-	return batch.New(batch.Config[[]model.ID, versionedBooks]{
-		RunOne: s.readBooks, RunBatch: s.readBooksBatch, Record: s.recordShared, Start: s.runInBackground,
-	}).Do
-}
-
 func (s *Store) readBooksBatch(ctx context.Context, requests [][]model.ID) ([]versionedBooks, error) {
 	all, err := s.readBooks(ctx, slices.Concat(requests...))
 	if err != nil {
@@ -124,12 +118,6 @@ func newBooksAt(reference *int64) newRows[model.Book] {
 	n := newBooks
 	n.mapping.extra = []extraColumn{{`(SELECT reference FROM (` + revisionSQL + `) n)`, reference}}
 	return n
-}
-
-func (s *Store) shareCreateBook() func(context.Context, newBookRequest) (createdBook, error) {
-	return batch.New(batch.Config[newBookRequest, createdBook]{
-		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Start: s.runInBackground,
-	}).Do
 }
 
 // createBookBatch stores books with one statement. If it fails, no book is stored and each request

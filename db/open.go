@@ -83,8 +83,8 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
 	s.byISBNSQL = byISBNSQL(s.dialect)
 	s.sharedRevision = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
-	s.sharedBooksByID = s.shareBooksByID()
-	s.sharedCreateBook = s.shareCreateBook()
+	s.sharedBooksByID = shared(s, s.readBooks, s.readBooksBatch)
+	s.sharedCreateBook = shared(s, s.createBook, s.createBookBatch)
 	if err := s.openReplicas(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

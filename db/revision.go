@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/stats"
 	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // revisionSQL reads the catalogue's revision. Each transaction that writes increments one of
@@ -49,29 +49,29 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 
 // sharedRead returns a function that shares one call of read between concurrent calls. It starts after the last of them.
 func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(context.Context) (A, error) {
-	b := batch.New(batch.Config[struct{}, A]{
-		RunOne: func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
-		RunBatch: func(ctx context.Context, requests []struct{}) ([]A, error) {
+	do := shared(s, func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
+		func(ctx context.Context, requests []struct{}) ([]A, error) {
 			answer, err := read(ctx)
 			return slices.Repeat([]A{answer}, len(requests)), err
-		},
-		Record: s.recordShared, Start: s.runInBackground,
-	})
-	return func(ctx context.Context) (A, error) { return b.Do(ctx, struct{}{}) }
+		})
+	return func(ctx context.Context) (A, error) { return do(ctx, struct{}{}) }
 }
 
 // load runs fn in the background, once for concurrent calls with a key (single-flight), and waits for it. If ctx ends
 // before, fn goes on, so that later calls find what it keeps. own means that it was the fn of this call.
 func (s *Store) load(ctx context.Context, key string, fn func(context.Context) error) (own bool, err error) {
 	isOwn := false
-	loaded := s.loads.DoChan(key, func() (any, error) {
-		isOwn = true
-		done, _ := s.start(s.life, func() error { return fn(s.life) })
-		return nil, <-done
+	loaded := task.Go(ctx, func() error {
+		_, err, _ := s.loads.Do(key, func() (any, error) {
+			isOwn = true
+			done, _ := s.start(s.life, func() error { return fn(s.life) })
+			return nil, <-done
+		})
+		return err
 	})
 	select {
-	case result := <-loaded:
-		return isOwn, result.Err
+	case err := <-loaded:
+		return isOwn, err
 	case <-ctx.Done():
 		return false, fault.Translate(ctx.Err())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/stats"
@@ -245,4 +246,9 @@ func (s *Store) recordShared(ctx context.Context) (context.Context, func(request
 			s.add(request, statement)
 		}
 	}
+}
+
+// shared returns a function whose concurrent calls share a call of many (batch.Batcher); a call alone is one of one.
+func shared[Q, A any](s *Store, one func(context.Context, Q) (A, error), many func(context.Context, []Q) ([]A, error)) func(context.Context, Q) (A, error) {
+	return batch.New(batch.Config[Q, A]{RunOne: one, RunBatch: many, Record: s.recordShared, Start: s.runInBackground}).Do
 }
