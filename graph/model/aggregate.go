@@ -236,40 +236,6 @@ type BookFacets struct {
 	group     func(context.Context, *Grouping) ([]*BookGroup, error)
 }
 
-// GenreFacet is the number of books of a genre.
-type GenreFacet struct {
-	GenreID ID
-	Count   int
-}
-
-// CategoryFacet is the number of books in a category.
-type CategoryFacet struct {
-	CategoryID ID
-	Count      int
-}
-
-// AuthorFacet is the number of books by an author. Author is the first of Forms.
-type AuthorFacet struct {
-	Author string
-	Count  int
-	Forms  []string
-}
-
-// PublisherFacet is the number of books by a publisher.
-type PublisherFacet struct {
-	Publisher string
-	Count     int
-}
-
-// LanguageFacet is the number of books in a language.
-type LanguageFacet struct {
-	Language string
-	Count    int
-}
-
-// YearFacet is the number of books published in a year.
-type YearFacet struct{ Year, Count int }
-
 // PriceFacet is the number of books with a price from From (inclusive) to To (exclusive). Nil means
 // no bound.
 type PriceFacet struct {
@@ -281,52 +247,42 @@ type PriceFacet struct {
 func (c *Connection[T]) Facets() *BookFacets { return &BookFacets{c.page.Selection, c.group} }
 
 // Genres counts the books of each genre.
-func (f *BookFacets) Genres(ctx context.Context, first *int) ([]*GenreFacet, error) {
-	return facet(ctx, f, Facet{By: ByGenre, First: first}, func(g *BookGroup) *GenreFacet { return &GenreFacet{g.GenreID, g.Aggregate.Count} })
+func (f *BookFacets) Genres(ctx context.Context, first *int) ([]*BookGroup, error) {
+	return f.Read(ctx, Facet{By: ByGenre, First: first})
 }
 
 // Categories counts the books in each category.
-func (f *BookFacets) Categories(ctx context.Context, first *int) ([]*CategoryFacet, error) {
-	return facet(ctx, f, Facet{By: ByCategory, First: first}, func(g *BookGroup) *CategoryFacet { return &CategoryFacet{g.CategoryID, g.Aggregate.Count} })
+func (f *BookFacets) Categories(ctx context.Context, first *int) ([]*BookGroup, error) {
+	return f.Read(ctx, Facet{By: ByCategory, First: first})
 }
 
-// Authors counts the books by each author, whatever the form of the name.
-func (f *BookFacets) Authors(ctx context.Context, first *int) ([]*AuthorFacet, error) {
-	return facet(ctx, f, Facet{By: ByPerson, First: first}, func(g *BookGroup) *AuthorFacet {
-		return &AuthorFacet{*g.Author, g.Aggregate.Count, g.Forms}
-	})
+// Authors counts the books by each author, whatever the form of the name. Author is the first of Forms.
+func (f *BookFacets) Authors(ctx context.Context, first *int) ([]*BookGroup, error) {
+	return f.Read(ctx, Facet{By: ByPerson, First: first})
 }
 
 // Publishers counts the books by each publisher.
-func (f *BookFacets) Publishers(ctx context.Context, first *int) ([]*PublisherFacet, error) {
-	return facet(ctx, f, Facet{By: ByPublisher, First: first}, func(g *BookGroup) *PublisherFacet { return &PublisherFacet{*g.Publisher, g.Aggregate.Count} })
+func (f *BookFacets) Publishers(ctx context.Context, first *int) ([]*BookGroup, error) {
+	return f.Read(ctx, Facet{By: ByPublisher, First: first})
 }
 
 // Languages counts the books in each language.
-func (f *BookFacets) Languages(ctx context.Context, first *int) ([]*LanguageFacet, error) {
-	return facet(ctx, f, Facet{By: ByLanguage, First: first}, func(g *BookGroup) *LanguageFacet { return &LanguageFacet{*g.Language, g.Aggregate.Count} })
+func (f *BookFacets) Languages(ctx context.Context, first *int) ([]*BookGroup, error) {
+	return f.Read(ctx, Facet{By: ByLanguage, First: first})
 }
 
 // Years counts the books of each year.
-func (f *BookFacets) Years(ctx context.Context, first *int) ([]*YearFacet, error) {
-	return facet(ctx, f, Facet{By: ByYear, First: first}, func(g *BookGroup) *YearFacet { return &YearFacet{*g.Year, g.Aggregate.Count} })
+func (f *BookFacets) Years(ctx context.Context, first *int) ([]*BookGroup, error) {
+	return f.Read(ctx, Facet{By: ByYear, First: first})
 }
 
-// facet reads the values of a facet.
-func facet[V any](ctx context.Context, f *BookFacets, want Facet, value func(*BookGroup) V) ([]V, error) {
+// Read returns the groups of a facet.
+func (f *BookFacets) Read(ctx context.Context, want Facet) ([]*BookGroup, error) {
 	g, err := f.selection.facet(want)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := f.group(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]V, len(groups))
-	for i, g := range groups {
-		values[i] = value(g)
-	}
-	return values, nil
+	return f.group(ctx, g)
 }
 
 // maxBounds is the maximum number of bounds of a facet by price range.
@@ -341,10 +297,10 @@ func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet,
 	for i := range bounds {
 		ranges[i].To, ranges[i+1].From = &bounds[i], &bounds[i]
 	}
-	_, err := facet(ctx, f, Facet{By: ByPriceRange, Bounds: bounds}, func(g *BookGroup) *PriceFacet {
-		ranges[g.PriceRange].Count = g.Aggregate.Count
-		return ranges[g.PriceRange]
-	})
+	groups, err := f.Read(ctx, Facet{By: ByPriceRange, Bounds: bounds})
+	for _, g := range groups {
+		ranges[g.PriceRange].Count = g.Count
+	}
 	return ranges, err
 }
 

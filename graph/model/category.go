@@ -13,20 +13,14 @@ type Category struct {
 	UpdatedAt   Timestamp
 }
 
-var categoryDefinitions = definitions[Category, CreateCategoryInput, CategoryPatch]{
-	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(c *Category) *ID { return &c.ID })},
-	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(c *Category) *int64 { return &c.Version })},
-	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec,
-		func(c *Category) *string { return &c.Name },
-		func(in *CreateCategoryInput) *string { return &in.Name },
-		func(p *CategoryPatch) *graphql.Omittable[*string] { return &p.Name }),
-	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
-		func(c *Category) **string { return &c.Description },
-		func(in *CreateCategoryInput) *graphql.Omittable[*string] { return &in.Description },
-		func(p *CategoryPatch) *graphql.Omittable[*string] { return &p.Description }),
-	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.CreatedAt })},
-	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.UpdatedAt })},
-}
+var categoryDefinitions = define[Category, CreateCategoryInput, CategoryPatch](
+	stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(c *Category) *ID { return &c.ID }),
+	stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(c *Category) *int64 { return &c.Version }),
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(c *Category) *string { return &c.Name }),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec, func(c *Category) **string { return &c.Description }),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.CreatedAt }),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.UpdatedAt }),
+)
 
 // CategoryFields are the fields of a category.
 var CategoryFields = categoryDefinitions.fields()

@@ -2,42 +2,45 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/text/unicode/norm"
 )
 
-// definition is a field of rows T, of their inputs C and of their patches P.
-type definition[T, C, P any] struct {
+// definition is a field of rows T.
+type definition[T any] struct {
 	RowField[T]
-	input inputField[T, C, P] // nil if not writable
+	values                  values // nil if not writable
+	inRow, inInput, inPatch int    // indexes in the structs of rows, inputs and patches, if writable
 }
 
-// cell is an optional value in a struct S. Nil means null.
-type cell[S, V any] struct {
-	get func(*S) (v *V, set bool)
-	set func(*S, *V)
+// define returns the fields of rows T. Inputs C and patches P have a struct field of the same name for each writable one.
+func define[T, C, P any](fields ...definition[T]) definitions[T, C, P] {
+	for i := range fields {
+		if f := &fields[i]; f.Writable {
+			f.inRow, f.inInput, f.inPatch = indexIn[T](f.Name), indexIn[C](f.Name), indexIn[P](f.Name)
+		}
+	}
+	return fields
 }
 
-func valueCell[S, V any](at func(*S) *V) cell[S, V] {
-	return cell[S, V]{func(s *S) (*V, bool) { return at(s), true }, func(s *S, v *V) { *at(s) = *v }}
-}
-
-func nullableCell[S, V any](at func(*S) **V) cell[S, V] {
-	return cell[S, V]{func(s *S) (*V, bool) { return *at(s), true }, func(s *S, v *V) { *at(s) = v }}
-}
-
-func omittableCell[S, V any](at func(*S) *graphql.Omittable[*V]) cell[S, V] {
-	return cell[S, V]{func(s *S) (*V, bool) { return at(s).ValueOK() }, func(s *S, v *V) { *at(s) = graphql.OmittableOf(v) }}
+// indexIn returns the index of the field of struct S with a name in GraphQL. It panics if there is none.
+func indexIn[S any](name string) int {
+	s := reflect.TypeFor[S]()
+	field, ok := s.FieldByNameFunc(func(other string) bool { return strings.EqualFold(other, name) })
+	if !ok {
+		panic(s.String() + " has no field " + name)
+	}
+	return field.Index[0]
 }
 
 // stored defines a field that the database sets.
-func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) RowField[T] {
+func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) definition[T] {
 	info.complete(c.kind)
-	return RowField[T]{
+	return definition[T]{RowField: RowField[T]{
 		FieldInfo:     info,
 		Pointer:       func(row *T) any { return at(row) },
 		AppendGraphQL: func(dst []byte, row *T) []byte { return c.appendGraphQL(*at(row), dst) },
@@ -48,29 +51,27 @@ func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) Row
 		},
 		Text:  func(row *T) string { return c.text(*at(row)) },
 		Equal: func(a, b *T) bool { return *at(a) == *at(b) },
-	}
+	}}
 }
 
 // required defines a field that new rows must have.
-func required[T, C, P any, V comparable](info FieldInfo, c codec[V],
-	at func(*T) *V, create func(*C) *V, patch func(*P) *graphql.Omittable[*V],
-) definition[T, C, P] {
+func required[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) definition[T] {
 	info.Writable = true
 	f := stored(info, c, at)
-	return definition[T, C, P]{f, &accessors[T, C, P, V]{&f.FieldInfo, c, valueCell(at), valueCell(create), omittableCell(patch)}}
+	f.values = &c
+	return f
 }
 
 // optional defines a nullable field.
-func optional[T, C, P any, V comparable](info FieldInfo, c codec[V],
-	at func(*T) **V, create func(*C) *graphql.Omittable[*V], patch func(*P) *graphql.Omittable[*V],
-) definition[T, C, P] {
+func optional[T any, V comparable](info FieldInfo, c codec[V], at func(*T) **V) definition[T] {
 	info.Writable, info.Nullable = true, true
 	f := stored(info, nullable(c), at)
+	f.values = &c
 	f.Equal = func(a, b *T) bool {
 		v, w := *at(a), *at(b)
 		return v == w || v != nil && w != nil && *v == *w
 	}
-	return definition[T, C, P]{f, &accessors[T, C, P, V]{&f.FieldInfo, c, nullableCell(at), omittableCell(create), omittableCell(patch)}}
+	return f
 }
 
 // complete sets defaults.

@@ -140,21 +140,21 @@ func (f Form) CreateCategory() (in CreateCategoryInput) {
 // optional or KeptByPUT keep their values.
 func (f Form) ReplaceBook() *BookPatch {
 	p := new(BookPatch)
-	p.Problems = bookDefinitions.read(f, true, p)
+	p.Problems = bookDefinitions.readPatch(f, p)
 	return p
 }
 
 // ReplaceGenre is the same for a genre.
 func (f Form) ReplaceGenre() *GenrePatch {
 	p := new(GenrePatch)
-	p.Problems = genreDefinitions.read(f, true, p)
+	p.Problems = genreDefinitions.readPatch(f, p)
 	return p
 }
 
 // ReplaceCategory is the same for a category.
 func (f Form) ReplaceCategory() *CategoryPatch {
 	p := new(CategoryPatch)
-	p.Problems = categoryDefinitions.read(f, true, p)
+	p.Problems = categoryDefinitions.readPatch(f, p)
 	return p
 }
 

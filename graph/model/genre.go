@@ -14,24 +14,15 @@ type Genre struct {
 	UpdatedAt   Timestamp
 }
 
-var genreDefinitions = definitions[Genre, CreateGenreInput, GenrePatch]{
-	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(g *Genre) *ID { return &g.ID })},
-	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(g *Genre) *int64 { return &g.Version })},
-	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec,
-		func(g *Genre) *string { return &g.Name },
-		func(in *CreateGenreInput) *string { return &in.Name },
-		func(p *GenrePatch) *graphql.Omittable[*string] { return &p.Name }),
-	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
-		func(g *Genre) **string { return &g.Description },
-		func(in *CreateGenreInput) *graphql.Omittable[*string] { return &in.Description },
-		func(p *GenrePatch) *graphql.Omittable[*string] { return &p.Description }),
-	required(FieldInfo{Name: "categoryId", Use: Filterable | InREST | KeptByPUT}, idCodec,
-		func(g *Genre) *ID { return &g.CategoryID },
-		func(in *CreateGenreInput) *ID { return &in.CategoryID },
-		func(p *GenrePatch) *graphql.Omittable[*ID] { return &p.CategoryID }),
-	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.CreatedAt })},
-	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.UpdatedAt })},
-}
+var genreDefinitions = define[Genre, CreateGenreInput, GenrePatch](
+	stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(g *Genre) *ID { return &g.ID }),
+	stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(g *Genre) *int64 { return &g.Version }),
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(g *Genre) *string { return &g.Name }),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec, func(g *Genre) **string { return &g.Description }),
+	required(FieldInfo{Name: "categoryId", Use: Filterable | InREST | KeptByPUT}, idCodec, func(g *Genre) *ID { return &g.CategoryID }),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.CreatedAt }),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.UpdatedAt }),
+)
 
 // GenreFields are the fields of a genre.
 var GenreFields = genreDefinitions.fields()

@@ -50,7 +50,7 @@ func (g *Grouping) Key() string {
 	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil), g.Order, g.Limit, g.Offset)
 }
 
-// BookGroup is a group of books. Keys that are not in the grouping are zero or nil.
+// BookGroup is a group of books, or a value of a facet. Keys that are not in the grouping are zero or nil.
 type BookGroup struct {
 	GenreID, CategoryID ID
 	Author              *string
@@ -58,7 +58,7 @@ type BookGroup struct {
 	Publisher, Language *string
 	Year                *int
 	PriceRange          int // number of Bounds up to the prices
-	Aggregate           Aggregate
+	Aggregate
 }
 
 // Groups returns the groups of each grouping.

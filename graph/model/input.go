@@ -3,155 +3,143 @@ package model
 import (
 	"io"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
-// inputField gives a field of rows T access to inputs C and patches P.
-type inputField[T, C, P any] interface {
-	// read sets the field of p from a form, or adds an error. It does not set an absent optional
-	// field.
-	read(form Form, p *P, put bool, problems *FieldErrors)
-	// checkInput and checkPatch normalize the value, or add an error.
-	checkInput(in *C, problems *FieldErrors)
-	checkPatch(p *P, problems *FieldErrors)
-	// fill sets the field of a row if in has it.
-	fill(row *T, in *C)
-	// create copies the field from p to in, and change from in to p, if it is set.
-	create(in *C, p *P)
-	change(p *P, in *C)
-	// value returns a pointer to the new value of p, nil for null.
-	value(p *P) (value any, set bool)
+// values reads, checks and copies the values of a writable field. A place is a pointer to one in a row, an input or a
+// patch.
+type values interface {
+	// readInto sets the value from a form, or adds an error. It does not set an absent optional field.
+	readInto(place any, f *FieldInfo, form Form, put bool, problems *FieldErrors)
+	// checkAt normalizes the value, or adds an error.
+	checkAt(place any, f *FieldInfo, problems *FieldErrors)
+	// copy copies the value if it is set.
+	copy(to, from any)
+	// valueAt returns a pointer to the value, nil for null.
+	valueAt(place any) (value any, set bool)
 }
 
-// accessors implements inputField for values V.
-type accessors[T, C, P any, V comparable] struct {
-	info  *FieldInfo
-	codec codec[V]
-	row   cell[T, V]
-	input cell[C, V]
-	patch cell[P, V]
+// placeIn returns a pointer to a field of the struct that s points to.
+func placeIn(s any, index int) any { return reflect.ValueOf(s).Elem().Field(index).Addr().Interface() }
+
+// get returns the value of a place, nil for null.
+func get[V any](place any) (v *V, set bool) {
+	switch at := place.(type) {
+	case *V:
+		return at, true
+	case **V:
+		return *at, true
+	}
+	return place.(*graphql.Omittable[*V]).ValueOK()
 }
 
-func (a *accessors[T, C, P, V]) read(form Form, p *P, put bool, problems *FieldErrors) {
-	given := form[a.info.Key]
-	if given.kind == absent && (a.info.Nullable || put && a.info.Is(KeptByPUT)) {
+func set[V any](place any, v *V) {
+	switch at := place.(type) {
+	case *V:
+		*at = *v
+	case **V:
+		*at = v
+	case *graphql.Omittable[*V]:
+		*at = graphql.OmittableOf(v)
+	}
+}
+
+func (c *codec[V]) readInto(place any, f *FieldInfo, form Form, put bool, problems *FieldErrors) {
+	given := form[f.Key]
+	if given.kind == absent && (f.Nullable || put && f.Is(KeptByPUT)) {
 		return
 	}
 	var v *V
-	if !a.info.Nullable || !given.Missing() {
-		v = new(requiredField(form, problems, a.info.Key, a.codec.read))
+	if !f.Nullable || !given.Missing() {
+		v = new(requiredField(form, problems, f.Key, c.read))
 	}
-	a.patch.set(p, v)
+	set(place, v)
 }
 
-func (a *accessors[T, C, P, V]) checkInput(in *C, problems *FieldErrors) {
-	if v, set := a.input.get(in); set {
-		a.input.set(in, a.check(v, problems))
-	}
-}
-
-func (a *accessors[T, C, P, V]) checkPatch(p *P, problems *FieldErrors) {
-	if v, set := a.patch.get(p); set {
-		a.patch.set(p, a.check(v, problems))
-	}
-}
-
-// check returns the normalized value of v.
-func (a *accessors[T, C, P, V]) check(v *V, problems *FieldErrors) *V {
-	if v == nil && a.info.Nullable || problems.settled(a.info.Key) {
-		return v
+func (c *codec[V]) checkAt(place any, f *FieldInfo, problems *FieldErrors) {
+	v, isSet := get[V](place)
+	if !isSet || v == nil && f.Nullable || problems.settled(f.Key) {
+		return
 	}
 	problem := MustBeRequired
 	if v != nil {
-		problem = a.codec.check(a.info, v)
+		problem = c.check(f, v)
 	}
 	switch {
-	case problem == MustBeRequired && a.info.Nullable: // blank
-		return nil
+	case problem == MustBeRequired && f.Nullable: // blank
+		set[V](place, nil)
 	case problem != "":
-		problems.Add(a.info.Key, problem)
-	}
-	return v
-}
-
-func (a *accessors[T, C, P, V]) fill(row *T, in *C) {
-	if v, set := a.input.get(in); set {
-		a.row.set(row, v)
+		problems.Add(f.Key, problem)
 	}
 }
 
-func (a *accessors[T, C, P, V]) create(in *C, p *P) {
-	if v, set := a.patch.get(p); set {
-		a.input.set(in, v)
+func (c *codec[V]) copy(to, from any) {
+	if v, isSet := get[V](from); isSet {
+		set(to, v)
 	}
 }
 
-func (a *accessors[T, C, P, V]) change(p *P, in *C) {
-	if v, set := a.input.get(in); set {
-		a.patch.set(p, v)
-	}
-}
-
-func (a *accessors[T, C, P, V]) value(p *P) (any, bool) {
-	v, set := a.patch.get(p)
+func (c *codec[V]) valueAt(place any) (any, bool) {
+	v, isSet := get[V](place)
 	if v == nil {
-		return nil, set
+		return nil, isSet
 	}
-	return v, set
+	return v, isSet
 }
 
-// definitions are the fields of a type, in the order of /api and of errors.
-type definitions[T, C, P any] []definition[T, C, P]
+// definitions are the fields of rows T, in the order of /api and of errors.
+type definitions[T, C, P any] []definition[T]
 
-func (d definitions[T, C, P]) inputs(yield func(*FieldInfo, inputField[T, C, P]) bool) {
+func (d definitions[T, C, P]) writable(yield func(*definition[T]) bool) {
 	for i := range d {
-		if d[i].input != nil && !yield(&d[i].FieldInfo, d[i].input) {
+		if d[i].Writable && !yield(&d[i]) {
 			return
 		}
 	}
 }
 
-// read sets the fields of a patch from a form, for a PUT or a new row.
-func (d definitions[T, C, P]) read(form Form, put bool, p *P) (problems FieldErrors) {
-	for _, f := range d.inputs {
-		f.read(form, p, put, &problems)
+// readPatch sets the fields of a patch from the form of a PUT.
+func (d definitions[T, C, P]) readPatch(form Form, p *P) (problems FieldErrors) {
+	for f := range d.writable {
+		f.values.readInto(placeIn(p, f.inPatch), &f.FieldInfo, form, true, &problems)
 	}
 	return problems
 }
 
 // readInput sets the fields of a new row from a form.
-func (d definitions[T, C, P]) readInput(form Form, in *C) FieldErrors {
-	p := new(P)
-	problems := d.read(form, false, p)
-	for _, f := range d.inputs {
-		f.create(in, p)
+func (d definitions[T, C, P]) readInput(form Form, in *C) (problems FieldErrors) {
+	for f := range d.writable {
+		f.values.readInto(placeIn(in, f.inInput), &f.FieldInfo, form, false, &problems)
 	}
 	return problems
 }
 
 // checkInput checks all fields except the parent and returns problems with the new errors.
 func (d definitions[T, C, P]) checkInput(in *C, problems FieldErrors) FieldErrors {
-	for info, f := range d.inputs {
-		if info.Kind != KindID {
-			f.checkInput(in, &problems)
+	for f := range d.writable {
+		if f.Kind != KindID {
+			f.values.checkAt(placeIn(in, f.inInput), &f.FieldInfo, &problems)
 		}
 	}
 	return problems
 }
 
 func (d definitions[T, C, P]) checkPatch(p *P, problems FieldErrors) FieldErrors {
-	for _, f := range d.inputs {
-		f.checkPatch(p, &problems)
+	for f := range d.writable {
+		f.values.checkAt(placeIn(p, f.inPatch), &f.FieldInfo, &problems)
 	}
 	return problems
 }
 
 // fill sets the fields of a row from an input, but not those with the keys in except, and returns the row.
 func (d definitions[T, C, P]) fill(row *T, in *C, except ...string) *T {
-	for info, f := range d.inputs {
-		if !slices.Contains(except, info.Key) {
-			f.fill(row, in)
+	for f := range d.writable {
+		if !slices.Contains(except, f.Key) {
+			f.values.copy(placeIn(row, f.inRow), placeIn(in, f.inInput))
 		}
 	}
 	return row
@@ -159,8 +147,8 @@ func (d definitions[T, C, P]) fill(row *T, in *C, except ...string) *T {
 
 func (d definitions[T, C, P]) patch(in *C) *P {
 	p := new(P)
-	for _, f := range d.inputs {
-		f.change(p, in)
+	for f := range d.writable {
+		f.values.copy(placeIn(p, f.inPatch), placeIn(in, f.inInput))
 	}
 	return p
 }
@@ -170,8 +158,8 @@ type Changes = iter.Seq2[string, any]
 
 func (d definitions[T, C, P]) changes(p *P) Changes {
 	return func(yield func(string, any) bool) {
-		for info, f := range d.inputs {
-			if v, set := f.value(p); set && !yield(info.Column, v) {
+		for f := range d.writable {
+			if v, set := f.values.valueAt(placeIn(p, f.inPatch)); set && !yield(f.Column, v) {
 				return
 			}
 		}
