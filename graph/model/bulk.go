@@ -75,13 +75,7 @@ type RowResult[T any] struct {
 type RowError struct {
 	Code    string
 	Message string
-	Fields  []RowFieldError
-}
-
-// RowFieldError is an error in a field of a row.
-type RowFieldError struct {
-	Field   string
-	Message string
+	Fields  []FieldError
 }
 
 // The bulk writes of each type.
@@ -118,7 +112,7 @@ func CheckRows(field string, rows int) error {
 	if rows <= MaxRows {
 		return nil
 	}
-	return FieldErrors{{Field: field, Message: fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows)}}.Err()
+	return badArgument(field, fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows))
 }
 
 // ParseBulkSelection returns the selection of a bulk write. The error is BadUserInput. A filter
@@ -170,11 +164,7 @@ func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID 
 			continue
 		}
 		e := AsError(errs[i])
-		rowError := &RowError{Code: string(e.Code), Message: e.Message, Fields: make([]RowFieldError, len(e.Fields))}
-		for j, f := range e.Fields {
-			rowError.Fields[j] = RowFieldError{Field: Camel(f.Field), Message: f.Message}
-		}
-		p.Results[i].Error = rowError
+		p.Results[i].Error = &RowError{Code: string(e.Code), Message: e.Message, Fields: e.Fields.InGraphQL()}
 	}
 	return p
 }

@@ -99,8 +99,8 @@ func IsInDoubt(err error) bool {
 // FieldError is an error in a field of an input. Field is the name in the database and in /api,
 // after the names of enclosing inputs: published_at, genre.create.name.
 type FieldError struct {
-	Field   string
-	Message string
+	Field   string `json:"field"`
+	Message string `json:"message"`
 }
 
 // FieldErrors are the errors of an input, in the order of its fields.
@@ -117,6 +117,15 @@ func (f *FieldErrors) Add(field, message string) {
 // Has reports whether field has a message.
 func (f FieldErrors) Has(field string) bool {
 	return slices.ContainsFunc(f, func(e FieldError) bool { return e.Field == field })
+}
+
+// InGraphQL returns the errors with the names of the fields in GraphQL.
+func (f FieldErrors) InGraphQL() FieldErrors {
+	named := make(FieldErrors, len(f))
+	for i, e := range f {
+		named[i] = FieldError{Camel(e.Field), e.Message}
+	}
+	return named
 }
 
 // Err returns nil if there are no errors, otherwise a BadUserInput error with the first message and

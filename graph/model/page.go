@@ -105,21 +105,23 @@ func (a PageArgs) Page(typename string) (*Page, error) {
 	if p.Offset, err = offsetOf(a.Offset); err != nil {
 		return nil, err
 	}
-	for _, bound := range []struct {
-		name     string
-		cursor   *string
-		position **Position
-	}{{"after", a.After, &p.After}, {"before", a.Before, &p.Before}} {
-		if bound.cursor == nil {
-			continue
-		}
-		position, ok := order.decodeCursor(typename, *bound.cursor)
-		if !ok {
-			return nil, badArgument(bound.name, "The "+bound.name+" argument must be a cursor that this list gave.")
-		}
-		*bound.position = position
+	if p.After, err = order.bound(typename, "after", a.After); err != nil {
+		return nil, err
 	}
-	return p, nil
+	p.Before, err = order.bound(typename, "before", a.Before)
+	return p, err
+}
+
+// bound returns the position of a cursor in an argument, nil if there is none.
+func (o *Order) bound(typename, argument string, cursor *string) (*Position, error) {
+	if cursor == nil {
+		return nil, nil
+	}
+	position, ok := o.decodeCursor(typename, *cursor)
+	if !ok {
+		return nil, badArgument(argument, "The "+argument+" argument must be a cursor that this list gave.")
+	}
+	return position, nil
 }
 
 // Bounds of a search.

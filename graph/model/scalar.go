@@ -345,11 +345,3 @@ func scalarText(v any) (string, bool) {
 func fieldError(message string) error {
 	return &Error{Code: BadUserInput, Message: message, Fields: FieldErrors{{Message: message}}}
 }
-
-var (
-	_ graphql.Unmarshaler = (*ID)(nil)
-	_ graphql.Unmarshaler = (*BigInt)(nil)
-	_ graphql.Unmarshaler = (*Cents)(nil)
-	_ graphql.Unmarshaler = (*Date)(nil)
-	_ graphql.Unmarshaler = (*Timestamp)(nil)
-)

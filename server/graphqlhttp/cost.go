@@ -3,7 +3,6 @@ package graphqlhttp
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -34,18 +33,6 @@ func (h *Handler) chargeText(ctx context.Context, q *request) *refusal {
 const costHeader = "GraphQL-Cost"
 
 var costKey = http.CanonicalHeaderKey(costHeader)
-
-// wantsCost reports whether the headers request the cost of the operation.
-func wantsCost(header http.Header) (bool, *refusal) {
-	values := header[costKey]
-	switch {
-	case len(values) == 0:
-		return false, nil
-	case len(values) == 1 && strings.EqualFold(values[0], "report"):
-		return true, nil
-	}
-	return false, badRequest("The header " + costHeader + " has one value: report.")
-}
 
 type costReport struct {
 	Requested int64 `json:"requested"`

@@ -87,12 +87,6 @@ func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
 	return err
 }
 
-// fieldMessage is an element of extensions.fields: the error of one field.
-type fieldMessage struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
 // presentError returns an error for the client, with its code and the names of its fields in the
 // schema, and without internal details.
 func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
@@ -122,11 +116,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 		out.Extensions["currentVersion"] = e.Version
 	}
 	if len(e.Fields) > 0 {
-		fields := make([]fieldMessage, len(e.Fields))
-		for i, f := range e.Fields {
-			fields[i] = fieldMessage{Field: model.Camel(f.Field), Message: f.Message}
-		}
-		out.Extensions["fields"] = fields
+		out.Extensions["fields"] = e.Fields.InGraphQL()
 	}
 	return out
 }

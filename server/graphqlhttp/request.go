@@ -56,15 +56,21 @@ func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request,
 		refused.allow = "GET, HEAD, POST"
 	}
 	if refused == nil {
-		q.wantsCost, refused = wantsCost(r.Header)
-	}
-	if refused == nil {
-		var err error
-		if q.wantsPosition, err = httpcond.WantsPosition(r.Header); err != nil {
-			refused = badRequest(model.AsError(err).Message)
-		}
+		refused = q.readHeader(r.Header)
 	}
 	return q, refused
+}
+
+// readHeader reads which reports the response has.
+func (q *request) readHeader(header http.Header) (refused *refusal) {
+	var err error
+	if q.wantsCost, err = httpcond.WantsReport(header[costKey], costHeader); err == nil {
+		q.wantsPosition, err = httpcond.WantsPosition(header)
+	}
+	if err != nil {
+		refused = badRequest(model.AsError(err).Message)
+	}
+	return refused
 }
 
 // compressed reports whether a body has an encoding. Small encoded bodies can expand to very
