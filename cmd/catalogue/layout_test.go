@@ -210,6 +210,11 @@ const (
 	maxLines = 400 // of a file: more is two files
 )
 
+// roomy are the folders with more files, because their parts refer to each other.
+var roomy = map[string]int{
+	"graph/model": 26, // a file for each noun and each notion of the domain; its package comment has their order
+}
+
 // TestSizes keeps the folders and files of code small enough to find one's way in;
 // tests and generated code are not counted.
 func TestSizes(t *testing.T) {
@@ -239,8 +244,8 @@ func TestSizes(t *testing.T) {
 	must(t, err)
 	for folder, n := range files {
 		folder, _ = filepath.Rel(root, folder)
-		if n > maxFiles {
-			t.Errorf("%s has %d files of code, more than %d", folder, n, maxFiles)
+		if most := max(maxFiles, roomy[folder]); n > most {
+			t.Errorf("%s has %d files of code, more than %d", folder, n, most)
 		}
 	}
 }

@@ -108,12 +108,6 @@ func (b *Book) RowID() ID { return b.ID }
 // NodeID returns the book's global id.
 func (b *Book) NodeID() string { return NodeID("Book", b.ID) }
 
-// Pages of books.
-type (
-	BookConnection = Connection[*Book]
-	BookEdge       = Edge[*Book]
-)
-
 // CreateBookInput is a new book. GenreID or Genre gives its genre. Problems are the errors from
 // reading the input; Validate returns them with its own.
 type CreateBookInput struct {
@@ -131,6 +125,12 @@ type CreateBookInput struct {
 	Genre            *CreateBookGenreInput
 	ClientMutationID *string
 	Problems         FieldErrors
+}
+
+// CreateBook returns the input of a new book.
+func (f Form) CreateBook() (in CreateBookInput) {
+	in.Problems = bookDefinitions.readInput(f, &in)
+	return in
 }
 
 // Validate trims the texts and returns the errors of the fields.
@@ -181,6 +181,14 @@ type BookPatch struct {
 	Problems    FieldErrors
 }
 
+// ReplaceBook returns the patch of a PUT. Required fields must be present; absent fields that are
+// optional or KeptByPUT keep their values.
+func (f Form) ReplaceBook() *BookPatch {
+	p := new(BookPatch)
+	p.Problems = bookDefinitions.readPatch(f, p)
+	return p
+}
+
 // Validate trims the texts and returns the errors of the set fields.
 func (p *BookPatch) Validate() FieldErrors { return bookDefinitions.checkPatch(p, p.Problems) }
 
@@ -197,3 +205,15 @@ type UpsertBookInput struct {
 
 // Patch returns the valid new values for an existing book.
 func (in *UpsertBookInput) Patch() *BookPatch { return bookDefinitions.patch(&in.CreateBookInput) }
+
+// The inputs and results of writes of a book.
+type (
+	CreateBookGenreInput = ParentInput[CreateGenreInput]
+	UpdateBookInput      = UpdateInput[BookPatch]
+	DeleteBookInput      = DeleteInput
+
+	CreateBookPayload = Payload[Book]
+	UpdateBookPayload = Payload[Book]
+	UpsertBookPayload = Payload[Book]
+	DeleteBookPayload = DeletePayload
+)

@@ -128,32 +128,6 @@ func ParseBulkSelection(typename string, filter Filter, atMost int) (Selection, 
 	return selection, err
 }
 
-// outcome returns 1 for a condition that matches every row, -1 for one that matches none, and 0
-// otherwise.
-func (c *Condition) outcome() int {
-	switch {
-	case c == nil:
-		return 1
-	case c.Op == And:
-		all := 1
-		for _, part := range c.Of {
-			all = min(all, part.outcome())
-		}
-		return all
-	case c.Op == Or:
-		some := -1
-		for _, part := range c.Of {
-			some = max(some, part.outcome())
-		}
-		return some
-	case c.Op == Not:
-		return -c.Of[0].outcome()
-	case c.Op == Related: // there may be no related row
-		return min(0, c.Of[0].outcome())
-	}
-	return 0
-}
-
 // NewBulkPayload returns the results of a bulk write that wrote count rows. A row was written, has
 // an error, or was skipped because of another row's error.
 func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID *string) *BulkPayload[T] {

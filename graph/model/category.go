@@ -1,6 +1,8 @@
 package model
 
-import "github.com/99designs/gqlgen/graphql"
+import (
+	"github.com/99designs/gqlgen/graphql"
+)
 
 // Category is a group of genres.
 type Category struct {
@@ -31,18 +33,18 @@ func (c *Category) RowID() ID { return c.ID }
 // NodeID returns the category's global id.
 func (c *Category) NodeID() string { return NodeID("Category", c.ID) }
 
-// Pages of categories.
-type (
-	CategoryConnection = Connection[*Category]
-	CategoryEdge       = Edge[*Category]
-)
-
 // CreateCategoryInput is a new category. For Problems see CreateBookInput.
 type CreateCategoryInput struct {
 	Name             string
 	Description      graphql.Omittable[*string]
 	ClientMutationID *string
 	Problems         FieldErrors
+}
+
+// CreateCategory returns the input of a new category.
+func (f Form) CreateCategory() (in CreateCategoryInput) {
+	in.Problems = categoryDefinitions.readInput(f, &in)
+	return in
 }
 
 // Validate trims the texts and returns the errors of the fields.
@@ -59,6 +61,13 @@ type CategoryPatch struct {
 	Name        graphql.Omittable[*string]
 	Description graphql.Omittable[*string]
 	Problems    FieldErrors
+}
+
+// ReplaceCategory is the same for a category.
+func (f Form) ReplaceCategory() *CategoryPatch {
+	p := new(CategoryPatch)
+	p.Problems = categoryDefinitions.readPatch(f, p)
+	return p
 }
 
 // Validate trims the texts and returns the errors of the set fields.
@@ -79,3 +88,14 @@ type UpsertCategoryInput struct {
 func (in *UpsertCategoryInput) Patch() *CategoryPatch {
 	return categoryDefinitions.patch(&in.CreateCategoryInput)
 }
+
+// The inputs and results of writes of a category.
+type (
+	UpdateCategoryInput = UpdateInput[CategoryPatch]
+	DeleteCategoryInput = DeleteInput
+
+	CreateCategoryPayload = Payload[Category]
+	UpdateCategoryPayload = Payload[Category]
+	UpsertCategoryPayload = Payload[Category]
+	DeleteCategoryPayload = DeletePayload
+)

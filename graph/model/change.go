@@ -129,21 +129,6 @@ func (c *Change) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// Moment is a place in the log of changes. A row with a Moment is of the past: its changes up to
-// the Moment are in it, and no later ones.
-type Moment struct {
-	Tick int64 // of the engine that has ticks; see package db
-	Seq  int64 // changes of the tick up to this one are included
-}
-
-// NoLists returns BadUserInput for a row of the past, whose lists are not kept.
-func (o *Ordered) NoLists() error {
-	if o.Moment == nil {
-		return nil
-	}
-	return Errorf(BadUserInput, "The lists of a row of the past are not kept. Ask for them without asOf, or for single rows with it.")
-}
-
 // HistoryArgs select a page of the history of a row.
 type HistoryArgs struct {
 	Type  CatalogueType

@@ -119,6 +119,28 @@ func (f FieldErrors) Has(field string) bool {
 	return slices.ContainsFunc(f, func(e FieldError) bool { return e.Field == field })
 }
 
+// settled reports whether field has an error from reading the input, and moves that error to the
+// end, because errors are in the order of the checked fields.
+func (f *FieldErrors) settled(field string) bool {
+	i := slices.IndexFunc(*f, func(e FieldError) bool { return e.Field == field })
+	if i < 0 {
+		return false
+	}
+	*f = append(slices.Concat((*f)[:i], (*f)[i+1:]), (*f)[i])
+	return true
+}
+
+// Messages of several checks. "%s" is the field in words.
+const (
+	MustBeRequired = "The %s field is required."
+	MustBeString   = "The %s field must be a string."
+	MustBeInteger  = "The %s field must be an integer."
+	MustBeNumber   = "The %s field must be a number."
+	MustBeDate     = "The %s field must be a valid date."
+	MustExist      = "The selected %s is invalid."
+	MustBeUTF8     = "The %s field must be valid UTF-8 without NUL characters."
+)
+
 // InGraphQL returns the errors with the names of the fields in GraphQL.
 func (f FieldErrors) InGraphQL() FieldErrors {
 	named := make(FieldErrors, len(f))
@@ -140,6 +162,10 @@ func (f FieldErrors) Err() error {
 		return &Error{Code: BadUserInput, Message: f[0].Message + " (and 1 more error)", Fields: f}
 	}
 	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1), Fields: f}
+}
+
+func badArgument(name, message string) error {
+	return FieldErrors{{Field: name, Message: message}}.Err()
 }
 
 // ErrSnapshotChanged reports that the catalogue changed between two statements of a request. The

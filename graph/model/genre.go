@@ -1,6 +1,8 @@
 package model
 
-import "github.com/99designs/gqlgen/graphql"
+import (
+	"github.com/99designs/gqlgen/graphql"
+)
 
 // Genre is a kind of books.
 type Genre struct {
@@ -33,12 +35,6 @@ func (g *Genre) RowID() ID { return g.ID }
 // NodeID returns the genre's global id.
 func (g *Genre) NodeID() string { return NodeID("Genre", g.ID) }
 
-// Pages of genres.
-type (
-	GenreConnection = Connection[*Genre]
-	GenreEdge       = Edge[*Genre]
-)
-
 // CreateGenreInput is a new genre. CategoryID or Category gives its category. For Problems see
 // CreateBookInput.
 type CreateGenreInput struct {
@@ -48,6 +44,12 @@ type CreateGenreInput struct {
 	Category         *CreateGenreCategoryInput
 	ClientMutationID *string
 	Problems         FieldErrors
+}
+
+// CreateGenre returns the input of a new genre.
+func (f Form) CreateGenre() (in CreateGenreInput) {
+	in.Problems = genreDefinitions.readInput(f, &in)
+	return in
 }
 
 // Validate trims the texts and returns the errors of the fields.
@@ -79,6 +81,13 @@ type GenrePatch struct {
 	Problems    FieldErrors
 }
 
+// ReplaceGenre is the same for a genre.
+func (f Form) ReplaceGenre() *GenrePatch {
+	p := new(GenrePatch)
+	p.Problems = genreDefinitions.readPatch(f, p)
+	return p
+}
+
 // Validate trims the texts and returns the errors of the set fields.
 func (p *GenrePatch) Validate() FieldErrors { return genreDefinitions.checkPatch(p, p.Problems) }
 
@@ -95,3 +104,15 @@ type UpsertGenreInput struct {
 
 // Patch returns the valid new values for an existing genre.
 func (in *UpsertGenreInput) Patch() *GenrePatch { return genreDefinitions.patch(&in.CreateGenreInput) }
+
+// The inputs and results of writes of a genre.
+type (
+	CreateGenreCategoryInput = ParentInput[CreateCategoryInput]
+	UpdateGenreInput         = UpdateInput[GenrePatch]
+	DeleteGenreInput         = DeleteInput
+
+	CreateGenrePayload = Payload[Genre]
+	UpdateGenrePayload = Payload[Genre]
+	UpsertGenrePayload = Payload[Genre]
+	DeleteGenrePayload = DeletePayload
+)
