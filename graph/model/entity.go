@@ -18,7 +18,7 @@ type ComputedOrder struct {
 	Kind Kind
 }
 
-// Relation leads from rows of a type to rows of another, whose column To equals their column From.
+// Relation leads from rows of a type to rows of another: column To equals column From.
 type Relation struct {
 	Name     string // in GraphQL
 	Type     string

@@ -43,7 +43,7 @@ type Error struct {
 	Message string      // for users, with advice
 	Fields  FieldErrors // errors of single fields, for BadUserInput
 	InDoubt bool        // the outcome of a write is unknown
-	Version int64       // of the row, for Stale; 0 if it is unknown
+	Version int64       // current version of the row, for Stale; 0 if it is unknown
 	Err     error       // cause, only logged
 }
 
@@ -61,8 +61,8 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// AsError returns err as an *Error. It wraps other errors as the cause of an Internal error, whose
-// message hides them.
+// AsError returns err as an *Error. It wraps other errors as the cause of an Internal error, because
+// clients must not see them.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -18,7 +18,7 @@ const (
 	KindCents
 	KindDate
 	KindTimestamp
-	KindNatural // of sort keys: a text in natural order
+	KindNatural // a sort key: a text in natural order
 )
 
 // IsNumber reports whether values are compared as integers.
@@ -54,7 +54,7 @@ type FieldInfo struct {
 	Writable   bool // set by inputs and patches
 	Use        Use
 	Min, Max   int64      // bounds of a number; for texts Max is the length in characters
-	Syntax     *Syntax    // of a text; nil: any text
+	Syntax     *Syntax    // syntax of a text; nil: any text
 	Natural    bool       // a text in natural order (collate.NaturalKey)
 	Label      string     // on a page; default: Name with a capital letter
 	Spellings  []string   // other names in headers of files, in lower-case letters, best match first

@@ -34,7 +34,7 @@ type Grouping struct {
 	Selection
 	By         []GroupKey
 	Bounds     []Cents    // for ByPriceRange, ascending
-	Aggregates Aggregates // selected figures and those of Having and Order
+	Aggregates Aggregates // selected figures, and the figures in Having and Order
 	Having     *Condition // on figures, by their paths; nil matches all groups
 	Order      []GroupOrder
 	Limit      int

@@ -36,7 +36,7 @@ const (
 	LateReplica           // also one that lacks recent commits, within the operator's bound
 )
 
-// Check is the result of a health check. The terms are those of the Internet-Draft "Health Check
+// Check is the result of a health check. The terms are from the Internet-Draft "Health Check
 // Response Format for HTTP APIs" (draft-inadarei-api-health-check-06).
 type Check struct {
 	Name   string

@@ -17,7 +17,7 @@ type Node interface {
 // Ordered holds the values that reading sets in rows, in addition to their columns.
 type Ordered struct {
 	Keys   string  `db:"-"` // see Node's OrderKeys
-	Moment *Moment `db:"-"` // of a row of the past; nil for a row of now
+	Moment *Moment `db:"-"` // state of a row of the past; nil for a current row
 }
 
 // SetMoment sets the moment of a row of the past.
@@ -29,11 +29,11 @@ func (o *Ordered) OrderKeys() string { return o.Keys }
 // Moment is a place in the log of changes. A row with a Moment is of the past: its changes up to
 // the Moment are in it, and no later ones.
 type Moment struct {
-	Tick int64 // of the engine that has ticks; see package db
+	Tick int64 // tick of PostgreSQL; see package db
 	Seq  int64 // changes of the tick up to this one are included
 }
 
-// NoLists returns BadUserInput for a row of the past, whose lists are not kept.
+// NoLists returns BadUserInput for a row of the past, because its lists are not kept.
 func (o *Ordered) NoLists() error {
 	if o.Moment == nil {
 		return nil

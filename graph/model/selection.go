@@ -12,7 +12,7 @@ import (
 // Page sizes of a connection.
 const (
 	DefaultPageSize = 20
-	DefaultFeedPage = 100 // of changes
+	DefaultFeedPage = 100 // changes
 	MaxPageSize     = 1_000
 )
 

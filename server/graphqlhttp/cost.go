@@ -2,7 +2,6 @@ package graphqlhttp
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -10,13 +9,6 @@ import (
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 )
-
-// bytesPerPrice is the number of bytes of an uncached document that cost one unit, because
-// parsing and validating 500 bytes takes about as long as a plain query.
-const bytesPerPrice = 5
-
-// textPrice returns the price of parsing and validating a document.
-func textPrice(text string) int64 { return int64(len(text) / bytesPerPrice) }
 
 // chargeText charges the caller once for a document that is not cached.
 func (h *Handler) chargeText(ctx context.Context, q *request) *refusal {
@@ -29,10 +21,6 @@ func (h *Handler) chargeText(ctx context.Context, q *request) *refusal {
 	}
 	return nil
 }
-
-const costHeader = "GraphQL-Cost"
-
-var costKey = http.CanonicalHeaderKey(costHeader)
 
 type costReport struct {
 	Requested int64 `json:"requested"`
