@@ -101,7 +101,7 @@ func validationError(err *gqlerror.Error) *gqlerror.Error {
 	return err
 }
 
-// presenter turns errors of resolvers into those of responses.
+// presenter turns errors of resolvers into errors of responses.
 type presenter struct{ logger *slog.Logger }
 
 // presentError returns an error for the client, with its code and the names of its fields in the

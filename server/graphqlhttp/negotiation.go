@@ -77,7 +77,7 @@ type preference struct {
 	exactness int
 }
 
-// add takes an element whose name is one of ranges, which are in ascending exactness.
+// add takes an element if it names one of ranges, the least exact one first.
 func (p *preference) add(element httpcond.Preference, ranges ...string) {
 	if exactness := 1 + slices.Index(ranges, element.Name); exactness > p.exactness {
 		*p = preference{element, exactness}

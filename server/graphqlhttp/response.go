@@ -78,10 +78,7 @@ func recordErrors(ctx context.Context, response *graphql.Response) {
 	for _, err := range response.Errors {
 		code, _ := err.Extensions["code"].(string)
 		record.AddError(code)
-		if err.Extensions == nil {
-			err.Extensions = map[string]any{}
-		}
-		err.Extensions["requestId"] = record.ID // the request's id in the log
+		err.Extensions = withExtension(err.Extensions, "requestId", record.ID) // the request's id in the log
 	}
 	if all := warnings(ctx); all != nil {
 		response.Extensions = withExtension(response.Extensions, "warnings", all)
