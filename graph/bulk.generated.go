@@ -811,8 +811,8 @@ func (ec *executionContext) _RowError_fields(ctx context.Context, field graphql.
 			return obj.Fields, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.RowFieldError) graphql.Marshaler {
-			return ec.marshalNRowFieldError2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐRowFieldErrorᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []model.FieldError) graphql.Marshaler {
+			return ec.marshalNRowFieldError2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐFieldErrorᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -831,7 +831,7 @@ func (ec *executionContext) fieldContext_RowError_fields(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _RowFieldError_field(ctx context.Context, field graphql.CollectedField, obj *model.RowFieldError) (ret graphql.Marshaler) {
+func (ec *executionContext) _RowFieldError_field(ctx context.Context, field graphql.CollectedField, obj *model.FieldError) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -854,7 +854,7 @@ func (ec *executionContext) fieldContext_RowFieldError_field(_ context.Context, 
 	return graphql.NewScalarFieldContext("RowFieldError", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _RowFieldError_message(ctx context.Context, field graphql.CollectedField, obj *model.RowFieldError) (ret graphql.Marshaler) {
+func (ec *executionContext) _RowFieldError_message(ctx context.Context, field graphql.CollectedField, obj *model.FieldError) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2112,7 +2112,7 @@ func (ec *executionContext) _RowError(ctx context.Context, sel ast.SelectionSet,
 
 var rowFieldErrorImplementors = []string{"RowFieldError"}
 
-func (ec *executionContext) _RowFieldError(ctx context.Context, sel ast.SelectionSet, obj *model.RowFieldError) graphql.Marshaler {
+func (ec *executionContext) _RowFieldError(ctx context.Context, sel ast.SelectionSet, obj *model.FieldError) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, rowFieldErrorImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2419,15 +2419,15 @@ func (ec *executionContext) marshalNGenreResult2ᚖlibraryᚑcatalogueᚋgraph�
 	return ec._GenreResult(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRowFieldError2libraryᚑcatalogueᚋgraphᚋmodelᚐRowFieldError(ctx context.Context, sel ast.SelectionSet, v model.RowFieldError) graphql.Marshaler {
+func (ec *executionContext) marshalNRowFieldError2libraryᚑcatalogueᚋgraphᚋmodelᚐFieldError(ctx context.Context, sel ast.SelectionSet, v model.FieldError) graphql.Marshaler {
 	return ec._RowFieldError(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNRowFieldError2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐRowFieldErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []model.RowFieldError) graphql.Marshaler {
+func (ec *executionContext) marshalNRowFieldError2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐFieldErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []model.FieldError) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNRowFieldError2libraryᚑcatalogueᚋgraphᚋmodelᚐRowFieldError(ctx, sel, v[i])
+		return ec.marshalNRowFieldError2libraryᚑcatalogueᚋgraphᚋmodelᚐFieldError(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

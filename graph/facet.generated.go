@@ -17,10 +17,10 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CategoryFacetResolver interface {
-	Category(ctx context.Context, obj *model.CategoryFacet) (*model.Category, error)
+	Category(ctx context.Context, obj *model.BookGroup) (*model.Category, error)
 }
 type GenreFacetResolver interface {
-	Genre(ctx context.Context, obj *model.GenreFacet) (*model.Genre, error)
+	Genre(ctx context.Context, obj *model.BookGroup) (*model.Genre, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -129,7 +129,7 @@ func (ec *executionContext) field_BookFacets_years_args(ctx context.Context, raw
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AuthorFacet_author(ctx context.Context, field graphql.CollectedField, obj *model.AuthorFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthorFacet_author(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -141,8 +141,8 @@ func (ec *executionContext) _AuthorFacet_author(ctx context.Context, field graph
 			return obj.Author, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalNString2ᚖstring(ctx, selections, v)
 		},
 		true,
 		true,
@@ -152,7 +152,7 @@ func (ec *executionContext) fieldContext_AuthorFacet_author(_ context.Context, f
 	return graphql.NewScalarFieldContext("AuthorFacet", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthorFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.AuthorFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthorFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -175,7 +175,7 @@ func (ec *executionContext) fieldContext_AuthorFacet_count(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AuthorFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AuthorFacet_forms(ctx context.Context, field graphql.CollectedField, obj *model.AuthorFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthorFacet_forms(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -211,8 +211,8 @@ func (ec *executionContext) _BookFacets_genres(ctx context.Context, field graphq
 			return obj.Genres(ctx, fc.Args["first"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.GenreFacet) graphql.Marshaler {
-			return ec.marshalNGenreFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐGenreFacetᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
+			return ec.marshalNGenreFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -255,8 +255,8 @@ func (ec *executionContext) _BookFacets_categories(ctx context.Context, field gr
 			return obj.Categories(ctx, fc.Args["first"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.CategoryFacet) graphql.Marshaler {
-			return ec.marshalNCategoryFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCategoryFacetᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
+			return ec.marshalNCategoryFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -299,8 +299,8 @@ func (ec *executionContext) _BookFacets_authors(ctx context.Context, field graph
 			return obj.Authors(ctx, fc.Args["first"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthorFacet) graphql.Marshaler {
-			return ec.marshalNAuthorFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐAuthorFacetᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
+			return ec.marshalNAuthorFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -343,8 +343,8 @@ func (ec *executionContext) _BookFacets_years(ctx context.Context, field graphql
 			return obj.Years(ctx, fc.Args["first"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.YearFacet) graphql.Marshaler {
-			return ec.marshalNYearFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐYearFacetᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
+			return ec.marshalNYearFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -387,8 +387,8 @@ func (ec *executionContext) _BookFacets_publishers(ctx context.Context, field gr
 			return obj.Publishers(ctx, fc.Args["first"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.PublisherFacet) graphql.Marshaler {
-			return ec.marshalNPublisherFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPublisherFacetᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
+			return ec.marshalNPublisherFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -431,8 +431,8 @@ func (ec *executionContext) _BookFacets_languages(ctx context.Context, field gra
 			return obj.Languages(ctx, fc.Args["first"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.LanguageFacet) graphql.Marshaler {
-			return ec.marshalNLanguageFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐLanguageFacetᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
+			return ec.marshalNLanguageFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -506,7 +506,7 @@ func (ec *executionContext) fieldContext_BookFacets_prices(ctx context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _CategoryFacet_category(ctx context.Context, field graphql.CollectedField, obj *model.CategoryFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _CategoryFacet_category(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -538,7 +538,7 @@ func (ec *executionContext) fieldContext_CategoryFacet_category(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CategoryFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.CategoryFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _CategoryFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -561,7 +561,7 @@ func (ec *executionContext) fieldContext_CategoryFacet_count(_ context.Context, 
 	return graphql.NewScalarFieldContext("CategoryFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _GenreFacet_genre(ctx context.Context, field graphql.CollectedField, obj *model.GenreFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _GenreFacet_genre(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -593,7 +593,7 @@ func (ec *executionContext) fieldContext_GenreFacet_genre(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _GenreFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.GenreFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _GenreFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -616,7 +616,7 @@ func (ec *executionContext) fieldContext_GenreFacet_count(_ context.Context, fie
 	return graphql.NewScalarFieldContext("GenreFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _LanguageFacet_language(ctx context.Context, field graphql.CollectedField, obj *model.LanguageFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _LanguageFacet_language(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -628,8 +628,8 @@ func (ec *executionContext) _LanguageFacet_language(ctx context.Context, field g
 			return obj.Language, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalNString2ᚖstring(ctx, selections, v)
 		},
 		true,
 		true,
@@ -639,7 +639,7 @@ func (ec *executionContext) fieldContext_LanguageFacet_language(_ context.Contex
 	return graphql.NewScalarFieldContext("LanguageFacet", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _LanguageFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.LanguageFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _LanguageFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -731,7 +731,7 @@ func (ec *executionContext) fieldContext_PriceFacet_count(_ context.Context, fie
 	return graphql.NewScalarFieldContext("PriceFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PublisherFacet_publisher(ctx context.Context, field graphql.CollectedField, obj *model.PublisherFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _PublisherFacet_publisher(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -743,8 +743,8 @@ func (ec *executionContext) _PublisherFacet_publisher(ctx context.Context, field
 			return obj.Publisher, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalNString2ᚖstring(ctx, selections, v)
 		},
 		true,
 		true,
@@ -754,7 +754,7 @@ func (ec *executionContext) fieldContext_PublisherFacet_publisher(_ context.Cont
 	return graphql.NewScalarFieldContext("PublisherFacet", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PublisherFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.PublisherFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _PublisherFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -777,7 +777,7 @@ func (ec *executionContext) fieldContext_PublisherFacet_count(_ context.Context,
 	return graphql.NewScalarFieldContext("PublisherFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _YearFacet_year(ctx context.Context, field graphql.CollectedField, obj *model.YearFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _YearFacet_year(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -789,8 +789,8 @@ func (ec *executionContext) _YearFacet_year(ctx context.Context, field graphql.C
 			return obj.Year, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalNInt2ᚖint(ctx, selections, v)
 		},
 		true,
 		true,
@@ -800,7 +800,7 @@ func (ec *executionContext) fieldContext_YearFacet_year(_ context.Context, field
 	return graphql.NewScalarFieldContext("YearFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _YearFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.YearFacet) (ret graphql.Marshaler) {
+func (ec *executionContext) _YearFacet_count(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -837,7 +837,7 @@ func (ec *executionContext) fieldContext_YearFacet_count(_ context.Context, fiel
 
 var authorFacetImplementors = []string{"AuthorFacet"}
 
-func (ec *executionContext) _AuthorFacet(ctx context.Context, sel ast.SelectionSet, obj *model.AuthorFacet) graphql.Marshaler {
+func (ec *executionContext) _AuthorFacet(ctx context.Context, sel ast.SelectionSet, obj *model.BookGroup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, authorFacetImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1184,7 +1184,7 @@ func (ec *executionContext) _BookFacets(ctx context.Context, sel ast.SelectionSe
 
 var categoryFacetImplementors = []string{"CategoryFacet"}
 
-func (ec *executionContext) _CategoryFacet(ctx context.Context, sel ast.SelectionSet, obj *model.CategoryFacet) graphql.Marshaler {
+func (ec *executionContext) _CategoryFacet(ctx context.Context, sel ast.SelectionSet, obj *model.BookGroup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, categoryFacetImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1260,7 +1260,7 @@ func (ec *executionContext) _CategoryFacet(ctx context.Context, sel ast.Selectio
 
 var genreFacetImplementors = []string{"GenreFacet"}
 
-func (ec *executionContext) _GenreFacet(ctx context.Context, sel ast.SelectionSet, obj *model.GenreFacet) graphql.Marshaler {
+func (ec *executionContext) _GenreFacet(ctx context.Context, sel ast.SelectionSet, obj *model.BookGroup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, genreFacetImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1336,7 +1336,7 @@ func (ec *executionContext) _GenreFacet(ctx context.Context, sel ast.SelectionSe
 
 var languageFacetImplementors = []string{"LanguageFacet"}
 
-func (ec *executionContext) _LanguageFacet(ctx context.Context, sel ast.SelectionSet, obj *model.LanguageFacet) graphql.Marshaler {
+func (ec *executionContext) _LanguageFacet(ctx context.Context, sel ast.SelectionSet, obj *model.BookGroup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, languageFacetImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1427,7 +1427,7 @@ func (ec *executionContext) _PriceFacet(ctx context.Context, sel ast.SelectionSe
 
 var publisherFacetImplementors = []string{"PublisherFacet"}
 
-func (ec *executionContext) _PublisherFacet(ctx context.Context, sel ast.SelectionSet, obj *model.PublisherFacet) graphql.Marshaler {
+func (ec *executionContext) _PublisherFacet(ctx context.Context, sel ast.SelectionSet, obj *model.BookGroup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, publisherFacetImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1470,7 +1470,7 @@ func (ec *executionContext) _PublisherFacet(ctx context.Context, sel ast.Selecti
 
 var yearFacetImplementors = []string{"YearFacet"}
 
-func (ec *executionContext) _YearFacet(ctx context.Context, sel ast.SelectionSet, obj *model.YearFacet) graphql.Marshaler {
+func (ec *executionContext) _YearFacet(ctx context.Context, sel ast.SelectionSet, obj *model.BookGroup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, yearFacetImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1515,11 +1515,11 @@ func (ec *executionContext) _YearFacet(ctx context.Context, sel ast.SelectionSet
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAuthorFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐAuthorFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthorFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthorFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAuthorFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐAuthorFacet(ctx, sel, v[i])
+		return ec.marshalNAuthorFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1531,7 +1531,7 @@ func (ec *executionContext) marshalNAuthorFacet2ᚕᚖlibraryᚑcatalogueᚋgrap
 	return ret
 }
 
-func (ec *executionContext) marshalNAuthorFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐAuthorFacet(ctx context.Context, sel ast.SelectionSet, v *model.AuthorFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthorFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx context.Context, sel ast.SelectionSet, v *model.BookGroup) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1551,11 +1551,11 @@ func (ec *executionContext) marshalNBookFacets2ᚖlibraryᚑcatalogueᚋgraphᚋ
 	return ec._BookFacets(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCategoryFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCategoryFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CategoryFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNCategoryFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCategoryFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCategoryFacet(ctx, sel, v[i])
+		return ec.marshalNCategoryFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1567,7 +1567,7 @@ func (ec *executionContext) marshalNCategoryFacet2ᚕᚖlibraryᚑcatalogueᚋgr
 	return ret
 }
 
-func (ec *executionContext) marshalNCategoryFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCategoryFacet(ctx context.Context, sel ast.SelectionSet, v *model.CategoryFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNCategoryFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx context.Context, sel ast.SelectionSet, v *model.BookGroup) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1577,11 +1577,11 @@ func (ec *executionContext) marshalNCategoryFacet2ᚖlibraryᚑcatalogueᚋgraph
 	return ec._CategoryFacet(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNGenreFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐGenreFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.GenreFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNGenreFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNGenreFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐGenreFacet(ctx, sel, v[i])
+		return ec.marshalNGenreFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1593,7 +1593,7 @@ func (ec *executionContext) marshalNGenreFacet2ᚕᚖlibraryᚑcatalogueᚋgraph
 	return ret
 }
 
-func (ec *executionContext) marshalNGenreFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐGenreFacet(ctx context.Context, sel ast.SelectionSet, v *model.GenreFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNGenreFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx context.Context, sel ast.SelectionSet, v *model.BookGroup) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1603,11 +1603,11 @@ func (ec *executionContext) marshalNGenreFacet2ᚖlibraryᚑcatalogueᚋgraphᚋ
 	return ec._GenreFacet(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNLanguageFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐLanguageFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.LanguageFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNLanguageFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNLanguageFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐLanguageFacet(ctx, sel, v[i])
+		return ec.marshalNLanguageFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1619,7 +1619,7 @@ func (ec *executionContext) marshalNLanguageFacet2ᚕᚖlibraryᚑcatalogueᚋgr
 	return ret
 }
 
-func (ec *executionContext) marshalNLanguageFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐLanguageFacet(ctx context.Context, sel ast.SelectionSet, v *model.LanguageFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNLanguageFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx context.Context, sel ast.SelectionSet, v *model.BookGroup) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1655,11 +1655,11 @@ func (ec *executionContext) marshalNPriceFacet2ᚖlibraryᚑcatalogueᚋgraphᚋ
 	return ec._PriceFacet(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPublisherFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPublisherFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PublisherFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNPublisherFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPublisherFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPublisherFacet(ctx, sel, v[i])
+		return ec.marshalNPublisherFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1671,7 +1671,7 @@ func (ec *executionContext) marshalNPublisherFacet2ᚕᚖlibraryᚑcatalogueᚋg
 	return ret
 }
 
-func (ec *executionContext) marshalNPublisherFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPublisherFacet(ctx context.Context, sel ast.SelectionSet, v *model.PublisherFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNPublisherFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx context.Context, sel ast.SelectionSet, v *model.BookGroup) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1681,11 +1681,11 @@ func (ec *executionContext) marshalNPublisherFacet2ᚖlibraryᚑcatalogueᚋgrap
 	return ec._PublisherFacet(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNYearFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐYearFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.YearFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNYearFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNYearFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐYearFacet(ctx, sel, v[i])
+		return ec.marshalNYearFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1697,7 +1697,7 @@ func (ec *executionContext) marshalNYearFacet2ᚕᚖlibraryᚑcatalogueᚋgraph�
 	return ret
 }
 
-func (ec *executionContext) marshalNYearFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐYearFacet(ctx context.Context, sel ast.SelectionSet, v *model.YearFacet) graphql.Marshaler {
+func (ec *executionContext) marshalNYearFacet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroup(ctx context.Context, sel ast.SelectionSet, v *model.BookGroup) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -56,22 +56,21 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	plan.Value(book.Aggregate, "publishedAt", plan.StructType[model.DateAggregate]("DateAggregate"),
 		func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
 
-	genres := plan.StructType[model.GenreFacet]("GenreFacet")
-	plan.One(genres, "genre", genre, func(f *model.GenreFacet) model.ID { return f.GenreID }, s.ParentGenres)
-	categories := plan.StructType[model.CategoryFacet]("CategoryFacet")
+	genres := plan.StructType[model.BookGroup]("GenreFacet")
+	plan.One(genres, "genre", genre, func(g *model.BookGroup) model.ID { return g.GenreID }, s.ParentGenres)
+	categories := plan.StructType[model.BookGroup]("CategoryFacet")
 	plan.One(categories, "category", category,
-		func(f *model.CategoryFacet) model.ID { return f.CategoryID }, s.ParentCategories)
+		func(g *model.BookGroup) model.ID { return g.CategoryID }, s.ParentCategories)
 	book.Facets = plan.NewType[*model.BookFacets]("BookFacets")
-	plan.Facet(book.Facets, "genres", genres, plan.First((*model.BookFacets).Genres))
-	plan.Facet(book.Facets, "categories", categories, plan.First((*model.BookFacets).Categories))
-	plan.Facet(book.Facets, "authors", plan.StructType[model.AuthorFacet]("AuthorFacet"),
-		plan.First((*model.BookFacets).Authors))
-	plan.Facet(book.Facets, "years", plan.StructType[model.YearFacet]("YearFacet"),
-		plan.First((*model.BookFacets).Years))
-	plan.Facet(book.Facets, "publishers", plan.StructType[model.PublisherFacet]("PublisherFacet"),
-		plan.First((*model.BookFacets).Publishers))
-	plan.Facet(book.Facets, "languages", plan.StructType[model.LanguageFacet]("LanguageFacet"),
-		plan.First((*model.BookFacets).Languages))
+	for name, values := range map[string]*plan.Type[*model.BookGroup]{
+		"genres": genres, "categories": categories,
+		"authors":    plan.StructType[model.BookGroup]("AuthorFacet"),
+		"years":      plan.StructType[model.BookGroup]("YearFacet"),
+		"publishers": plan.StructType[model.BookGroup]("PublisherFacet"),
+		"languages":  plan.StructType[model.BookGroup]("LanguageFacet"),
+	} {
+		plan.Facet(book.Facets, name, values, (*model.BookFacets).Read)
+	}
 	plan.Facet(book.Facets, "prices", plan.StructType[model.PriceFacet]("PriceFacet"),
 		func(f *model.BookFacets, ctx context.Context, want model.Facet) ([]*model.PriceFacet, error) {
 			return f.Prices(ctx, want.Bounds)

@@ -23,7 +23,7 @@ func WithSubscribe(ctx context.Context, subscribe Subscribe) context.Context {
 func SubscribeOf(ctx context.Context) Subscribe { return ctx.Value(subscribeKey{}).(Subscribe) }
 
 // InChange reports whether the parent of the current field belongs to a Change: it is a row of the
-// past, whose parent may not exist any more.
+// past, and its parent may not exist any more.
 func InChange(ctx context.Context) bool {
 	field := graphql.GetFieldContext(ctx)
 	return field != nil && field.Parent != nil && field.Parent.Object == "Change"

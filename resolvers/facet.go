@@ -8,11 +8,11 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-func (r *categoryFacetResolver) Category(ctx context.Context, obj *model.CategoryFacet) (*model.Category, error) {
+func (r *categoryFacetResolver) Category(ctx context.Context, obj *model.BookGroup) (*model.Category, error) {
 	return requireRow(ctx, obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
-func (r *genreFacetResolver) Genre(ctx context.Context, obj *model.GenreFacet) (*model.Genre, error) {
+func (r *genreFacetResolver) Genre(ctx context.Context, obj *model.BookGroup) (*model.Genre, error) {
 	return requireRow(ctx, obj.GenreID, loader.From(ctx).Genres.Load)
 }
 

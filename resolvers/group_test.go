@@ -283,19 +283,19 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 	}
 	for key, read := range map[model.GroupKey]func(*model.BookFacets) ([]string, error){
 		model.ByGenre: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.GenreFacet) (any, int) { return v.GenreID, v.Count })(f.Genres(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return v.GenreID, v.Count })(f.Genres(ctx, &first))
 		},
 		model.ByCategory: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.CategoryFacet) (any, int) { return v.CategoryID, v.Count })(f.Categories(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return v.CategoryID, v.Count })(f.Categories(ctx, &first))
 		},
 		model.ByPerson: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.AuthorFacet) (any, int) { return v.Author, v.Count })(f.Authors(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return *v.Author, v.Count })(f.Authors(ctx, &first))
 		},
 		model.ByYear: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.YearFacet) (any, int) { return v.Year, v.Count })(f.Years(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return *v.Year, v.Count })(f.Years(ctx, &first))
 		},
 		model.ByPublisher: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.PublisherFacet) (any, int) { return v.Publisher, v.Count })(f.Publishers(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return *v.Publisher, v.Count })(f.Publishers(ctx, &first))
 		},
 	} {
 		want := []string{}

@@ -27,7 +27,7 @@ func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
 type reportKey struct{}
 
-// WithReport returns a context whose tasks call report after a panic, for logs and metrics. Tasks without it write to
+// WithReport returns a context for tasks that call report after a panic, for logs and metrics. Tasks without it write to
 // the default logger.
 func WithReport(ctx context.Context, report func(context.Context, *PanicError)) context.Context {
 	return context.WithValue(ctx, reportKey{}, report)

@@ -21,7 +21,7 @@ type callerKey struct{}
 // known is the value of callerKey.
 type known struct {
 	Caller
-	network netip.Addr // of the client, also of one with a token
+	network netip.Addr // client network, also with a token
 }
 
 // Of returns the caller in ctx, or the zero Caller.

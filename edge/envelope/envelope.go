@@ -107,7 +107,7 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 		w.Header().Del(name)
 	}
 	if e, ok := errors.AsType[*statusError](err); ok {
-		write(w, e.status, failure{Message: e.message})
+		WriteJSON(w, e.status, Encode(failure{Message: e.message}))
 		return
 	}
 	e := model.AsError(err)
@@ -123,11 +123,7 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	if seconds, ok := model.RetryAfter(err); ok {
 		w.Header().Set("Retry-After", seconds)
 	}
-	write(w, status[e.Code], failure{Message: message, Errors: fieldErrors(e.Fields)})
-}
-
-func write(w http.ResponseWriter, code int, body failure) {
-	WriteJSON(w, code, Encode(body))
+	WriteJSON(w, status[e.Code], Encode(failure{Message: message, Errors: fieldErrors(e.Fields)}))
 }
 
 // WriteJSON writes a response of JSON.

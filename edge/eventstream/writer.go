@@ -65,7 +65,7 @@ var errClosed = errors.New("the event stream has ended")
 
 // Writer writes the events of one response. It sends a comment every 15 s. It is safe for concurrent use.
 type Writer struct {
-	ctx     context.Context // of the stream
+	ctx     context.Context // ends with the stream
 	w       http.ResponseWriter
 	control *http.ResponseController
 	cancel  context.CancelCauseFunc
@@ -108,7 +108,7 @@ func (w *Writer) begin() error {
 	return w.flush()
 }
 
-// Send sends an event. The error is that of the first failed write.
+// Send sends an event. It returns the error of the first failed write.
 func (w *Writer) Send(e Event) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

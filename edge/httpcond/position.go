@@ -14,12 +14,16 @@ const PositionHeader = "Catalogue-Position"
 // WantsPosition reports whether the headers of a request ask for the position. Such a response is not cached, because
 // positions move later than the revision.
 func WantsPosition(header http.Header) (bool, error) {
-	values := header[PositionHeader]
+	return WantsReport(header[PositionHeader], PositionHeader+" of a request")
+}
+
+// WantsReport reports whether a header has the value report. The error is BadUserInput for other values.
+func WantsReport(values []string, name string) (bool, error) {
 	switch {
 	case len(values) == 0:
 		return false, nil
 	case len(values) == 1 && strings.EqualFold(values[0], "report"):
 		return true, nil
 	}
-	return false, model.Errorf(model.BadUserInput, "The header "+PositionHeader+" of a request has one value: report.")
+	return false, model.Errorf(model.BadUserInput, "The header %s has one value: report.", name)
 }

@@ -20,7 +20,7 @@ type budget struct {
 
 type budgetKey struct{}
 
-// attach returns a request whose parts Charge and a Meter charge to the budget.
+// attach returns a request that Charge and a Meter charge to the budget.
 func (b budget) attach(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), budgetKey{}, b))
 }

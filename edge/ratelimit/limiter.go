@@ -46,7 +46,7 @@ func New(r Rate) *Limiter {
 		return nil
 	}
 	buckets := lru.New(maxBucketBytes, func(c caller.Caller, _ *rate.Limiter) int {
-		const overhead = 256 // of a bucket and its entry
+		const overhead = 256 // bytes of a bucket and its entry
 		return c.Size() + overhead
 	})
 	policy := `"default";q=` + strconv.Itoa(r.Burst) + `;w=` + seconds(float64(r.Burst)/r.PerSecond)

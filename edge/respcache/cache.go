@@ -23,7 +23,7 @@ import (
 // use.
 type Cache struct {
 	responses    lru.Cache[variant, *response]
-	maxBodyBytes int // of a cached response
+	maxBodyBytes int // maximum size of a cached response
 	doorkeeper   doorkeeper
 
 	hits, misses, lastRevision atomic.Int64
@@ -57,7 +57,7 @@ func New(bytes int) *Cache {
 		return nil
 	}
 	responses := lru.New(bytes, func(_ variant, r *response) int {
-		const overhead = 1 << 10 // of an entry, its key and its headers
+		const overhead = 1 << 10 // bytes of an entry, its key and its headers
 		return len(r.body) + overhead
 	})
 	// A response takes at most an eighth of the cache, so that it cannot evict all others.
@@ -81,7 +81,7 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 }
 
 // Serves reports whether the cache may serve a read. It returns false for requests with Cache-Control: no-cache or
-// If-None-Match, and for those of a session, whose pages have its account.
+// If-None-Match, and for requests with a cookie, because their pages show the account.
 func (c *Cache) Serves(w http.ResponseWriter, r *http.Request) bool {
 	if p, err := model.Caller(r.Context()); err == nil && p.Cookie {
 		return false

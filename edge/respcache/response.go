@@ -38,8 +38,8 @@ type tee struct {
 	http.ResponseWriter
 	begun    bool
 	copy     *response // nil if the response is not cached
-	key      variant   // of the copy
-	maxBytes int       // of its body
+	key      variant   // cache key of the copy
+	maxBytes int       // maximum size of its body
 }
 
 // teeOf returns the tee that Record has put below w, or nil.

@@ -12,12 +12,12 @@ const (
 	// lookUnit is the number of scanned rows per unit. A row takes about 1 µs of CPU time. The
 	// default limit allows 50 scans of 1,000,000 books.
 	lookUnit = 1_000
-	// patternLooks is the weight of a row whose text is matched with a pattern.
+	// patternLooks is the weight of a row if its text is matched with a pattern.
 	patternLooks = 10
 	// partly is the divisor for conditions that are skipped if another one fails, and for each
 	// value of notIn.
 	partly = 10
-	// keptDivisor is the divisor for figures and facets of all rows, whose counts are kept: they look at the rows once.
+	// keptDivisor is the divisor for figures and facets of all rows, because their counts are kept.
 	keptDivisor = 10
 	// rowsOfText is the assumed number of rows with the same name or author.
 	rowsOfText = 10

@@ -14,9 +14,9 @@ type price struct {
 	fixed int64
 	each  int64
 	kind  kind
-	size  func(arguments) int64 // number of items; nil: that of the connection above, or none
+	size  func(arguments) int64 // number of items; nil: the number of the connection above, or none
 
-	list  func(arguments) List // its list; nil: that of the connection above
+	list  func(arguments) List // its list; nil: the list of the connection above
 	looks int64                // weight of each row of the list, in addition to finding it
 }
 
@@ -42,7 +42,7 @@ const (
 var (
 	free  = price{}
 	count = price{fixed: countCost}
-	// items is the price of a list whose connection counts the items.
+	// items is the price of a list. Its connection counts the items.
 	items = price{kind: list}
 
 	bookGroups = price{fixed: groupCost, each: 1, kind: list, size: page, looks: 1, list: func(a arguments) List {
@@ -122,7 +122,7 @@ var prices = map[string]price{
 	"CategoryConnection.aggregate": count,
 
 	"Query.changes":        changes(feedPage),
-	"Subscription.changes": {fixed: 2}, // of one change
+	"Subscription.changes": {fixed: 2}, // for each change
 	"Query.recentChanges":  recent,
 	"Query.history":        changes(page),
 	"ChangePage.nodes":     items,

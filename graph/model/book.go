@@ -30,27 +30,21 @@ type Book struct {
 	UpdatedAt   Timestamp
 }
 
-var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
-	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(b *Book) *ID { return &b.ID })},
-	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(b *Book) *int64 { return &b.Version })},
+var bookDefinitions = define[Book, CreateBookInput, BookPatch](
+	stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(b *Book) *ID { return &b.ID }),
+	stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(b *Book) *int64 { return &b.Version }),
 	required(FieldInfo{
 		Name: "name", Max: maxText, Use: everywhere,
 		Spellings: strings.Fields(`
 			title booktitle bookname book maintitle 245a 200a
 		`),
-	}, textCodec,
-		func(b *Book) *string { return &b.Name },
-		func(in *CreateBookInput) *string { return &in.Name },
-		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Name }),
+	}, textCodec, func(b *Book) *string { return &b.Name }),
 	optional(FieldInfo{
 		Name: "description", Max: maxDescription, Use: Filterable | InREST | InFile | OnDemand,
 		Spellings: strings.Fields(`
 			summary synopsis blurb abstract abstractnote overview about comments 520a 330a
 		`),
-	}, textCodec,
-		func(b *Book) **string { return &b.Description },
-		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Description },
-		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Description }),
+	}, textCodec, func(b *Book) **string { return &b.Description }),
 	required(FieldInfo{
 		Name: "pages", Min: 1, Max: 1_000_000, Use: everywhere,
 		Spellings: strings.Fields(`
@@ -58,10 +52,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 			physicaldescription
 			umfang
 		`),
-	}, intCodec,
-		func(b *Book) *int { return &b.Pages },
-		func(in *CreateBookInput) *int { return &in.Pages },
-		func(p *BookPatch) *graphql.Omittable[*int] { return &p.Pages }),
+	}, intCodec, func(b *Book) *int { return &b.Pages }),
 	required(FieldInfo{
 		Name: "publishedAt", Label: "Published", Use: everywhere,
 		Spellings: strings.Fields(`
@@ -70,64 +61,40 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 			yearpublished publishedyear firstpublishyear firstpublished dateofpublicationdistributionetc 260c 264c 210d 214d issued
 			year date copyrightdate copyrightyear
 		`), Fallbacks: []string{"data"},
-	}, dateCodec,
-		func(b *Book) *Date { return &b.PublishedAt },
-		func(in *CreateBookInput) *Date { return &in.PublishedAt },
-		func(p *BookPatch) *graphql.Omittable[*Date] { return &p.PublishedAt }),
+	}, dateCodec, func(b *Book) *Date { return &b.PublishedAt }),
 	required(FieldInfo{
 		Name: "author", Max: maxText, Use: everywhere, OrderAfter: "name",
 		Spellings: strings.Fields(`
 			authors authorname authornames primaryauthor mainauthor writer writers creator creators personalname
 			mainentrypersonalname 100a 700a statementofresponsibility bystatement authorsort contributions
 		`),
-	}, textCodec,
-		func(b *Book) *string { return &b.Author },
-		func(in *CreateBookInput) *string { return &in.Author },
-		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Author }),
+	}, textCodec, func(b *Book) *string { return &b.Author }),
 	optional(FieldInfo{
 		Name: "isbn", Label: "ISBN", Max: 40, Use: onShelf, Syntax: &Syntax{"ISBN", isbn.Parse},
 		Spellings: strings.Fields(`isbn13 isbn10 020a 010a internationalstandardbooknumber`),
-	}, textCodec,
-		func(b *Book) **string { return &b.ISBN },
-		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.ISBN },
-		func(p *BookPatch) *graphql.Omittable[*string] { return &p.ISBN }),
+	}, textCodec, func(b *Book) **string { return &b.ISBN }),
 	optional(FieldInfo{
 		Name: "publisher", Max: maxText, Use: onShelf,
 		Spellings: strings.Fields(`publishername publishinghouse imprint 260b 264b 210c publication`),
-	}, textCodec,
-		func(b *Book) **string { return &b.Publisher },
-		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Publisher },
-		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Publisher }),
+	}, textCodec, func(b *Book) **string { return &b.Publisher }),
 	optional(FieldInfo{
 		Name: "language", Max: lang.MaxLength, Use: onShelf, Syntax: &Syntax{"language", lang.Parse},
 		Spellings: strings.Fields(`languages lang languagecode 041a 101a`),
-	}, textCodec,
-		func(b *Book) **string { return &b.Language },
-		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Language },
-		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Language }),
+	}, textCodec, func(b *Book) **string { return &b.Language }),
 	optional(FieldInfo{
 		Name: "shelfMark", Label: "Shelf mark", Max: 200, Use: onShelf, Natural: true,
 		Spellings: strings.Fields(`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber 852h 050a 952o`),
-	}, textCodec,
-		func(b *Book) **string { return &b.ShelfMark },
-		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.ShelfMark },
-		func(p *BookPatch) *graphql.Omittable[*string] { return &p.ShelfMark }),
+	}, textCodec, func(b *Book) **string { return &b.ShelfMark }),
 	required(FieldInfo{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
 		Spellings: strings.Fields(`
 			listprice coverprice retailprice unitprice cost replacementprice 020c 365b
 		`), Fallbacks: strings.Fields(`purchaseprice pricepaid kaufpreis`),
-	}, centsCodec,
-		func(b *Book) *Cents { return &b.Price },
-		func(in *CreateBookInput) *Cents { return &in.Price },
-		func(p *BookPatch) *graphql.Omittable[*Cents] { return &p.Price }),
-	required(FieldInfo{Name: "genreId", Use: Filterable | InREST}, idCodec,
-		func(b *Book) *ID { return &b.GenreID },
-		func(in *CreateBookInput) *ID { return &in.GenreID },
-		func(p *BookPatch) *graphql.Omittable[*ID] { return &p.GenreID }),
-	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.CreatedAt })},
-	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.UpdatedAt })},
-}
+	}, centsCodec, func(b *Book) *Cents { return &b.Price }),
+	required(FieldInfo{Name: "genreId", Use: Filterable | InREST}, idCodec, func(b *Book) *ID { return &b.GenreID }),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.CreatedAt }),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.UpdatedAt }),
+)
 
 // onShelf is the use of the optional fields of libraries.
 const onShelf = Filterable | Orderable | InFile | OnInclude | OnDemand
@@ -140,12 +107,6 @@ func (b *Book) RowID() ID { return b.ID }
 
 // NodeID returns the book's global id.
 func (b *Book) NodeID() string { return NodeID("Book", b.ID) }
-
-// Pages of books.
-type (
-	BookConnection = Connection[*Book]
-	BookEdge       = Edge[*Book]
-)
 
 // CreateBookInput is a new book. GenreID or Genre gives its genre. Problems are the errors from
 // reading the input; Validate returns them with its own.
@@ -164,6 +125,12 @@ type CreateBookInput struct {
 	Genre            *CreateBookGenreInput
 	ClientMutationID *string
 	Problems         FieldErrors
+}
+
+// CreateBook returns the input of a new book.
+func (f Form) CreateBook() (in CreateBookInput) {
+	in.Problems = bookDefinitions.readInput(f, &in)
+	return in
 }
 
 // Validate trims the texts and returns the errors of the fields.
@@ -214,6 +181,14 @@ type BookPatch struct {
 	Problems    FieldErrors
 }
 
+// ReplaceBook returns the patch of a PUT. Required fields must be present; absent fields that are
+// optional or KeptByPUT keep their values.
+func (f Form) ReplaceBook() *BookPatch {
+	p := new(BookPatch)
+	p.Problems = bookDefinitions.readPatch(f, p)
+	return p
+}
+
 // Validate trims the texts and returns the errors of the set fields.
 func (p *BookPatch) Validate() FieldErrors { return bookDefinitions.checkPatch(p, p.Problems) }
 
@@ -230,3 +205,15 @@ type UpsertBookInput struct {
 
 // Patch returns the valid new values for an existing book.
 func (in *UpsertBookInput) Patch() *BookPatch { return bookDefinitions.patch(&in.CreateBookInput) }
+
+// The inputs and results of writes of a book.
+type (
+	CreateBookGenreInput = ParentInput[CreateGenreInput]
+	UpdateBookInput      = UpdateInput[BookPatch]
+	DeleteBookInput      = DeleteInput
+
+	CreateBookPayload = Payload[Book]
+	UpdateBookPayload = Payload[Book]
+	UpsertBookPayload = Payload[Book]
+	DeleteBookPayload = DeletePayload
+)

@@ -75,13 +75,7 @@ type RowResult[T any] struct {
 type RowError struct {
 	Code    string
 	Message string
-	Fields  []RowFieldError
-}
-
-// RowFieldError is an error in a field of a row.
-type RowFieldError struct {
-	Field   string
-	Message string
+	Fields  []FieldError
 }
 
 // The bulk writes of each type.
@@ -118,7 +112,7 @@ func CheckRows(field string, rows int) error {
 	if rows <= MaxRows {
 		return nil
 	}
-	return FieldErrors{{Field: field, Message: fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows)}}.Err()
+	return badArgument(field, fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows))
 }
 
 // ParseBulkSelection returns the selection of a bulk write. The error is BadUserInput. A filter
@@ -134,32 +128,6 @@ func ParseBulkSelection(typename string, filter Filter, atMost int) (Selection, 
 	return selection, err
 }
 
-// outcome returns 1 for a condition that matches every row, -1 for one that matches none, and 0
-// otherwise.
-func (c *Condition) outcome() int {
-	switch {
-	case c == nil:
-		return 1
-	case c.Op == And:
-		all := 1
-		for _, part := range c.Of {
-			all = min(all, part.outcome())
-		}
-		return all
-	case c.Op == Or:
-		some := -1
-		for _, part := range c.Of {
-			some = max(some, part.outcome())
-		}
-		return some
-	case c.Op == Not:
-		return -c.Of[0].outcome()
-	case c.Op == Related: // there may be no related row
-		return min(0, c.Of[0].outcome())
-	}
-	return 0
-}
-
 // NewBulkPayload returns the results of a bulk write that wrote count rows. A row was written, has
 // an error, or was skipped because of another row's error.
 func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID *string) *BulkPayload[T] {
@@ -170,11 +138,7 @@ func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID 
 			continue
 		}
 		e := AsError(errs[i])
-		rowError := &RowError{Code: string(e.Code), Message: e.Message, Fields: make([]RowFieldError, len(e.Fields))}
-		for j, f := range e.Fields {
-			rowError.Fields[j] = RowFieldError{Field: Camel(f.Field), Message: f.Message}
-		}
-		p.Results[i].Error = rowError
+		p.Results[i].Error = &RowError{Code: string(e.Code), Message: e.Message, Fields: e.Fields.InGraphQL()}
 	}
 	return p
 }

@@ -1,6 +1,8 @@
 package model
 
-import "github.com/99designs/gqlgen/graphql"
+import (
+	"github.com/99designs/gqlgen/graphql"
+)
 
 // Category is a group of genres.
 type Category struct {
@@ -13,20 +15,14 @@ type Category struct {
 	UpdatedAt   Timestamp
 }
 
-var categoryDefinitions = definitions[Category, CreateCategoryInput, CategoryPatch]{
-	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(c *Category) *ID { return &c.ID })},
-	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(c *Category) *int64 { return &c.Version })},
-	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec,
-		func(c *Category) *string { return &c.Name },
-		func(in *CreateCategoryInput) *string { return &in.Name },
-		func(p *CategoryPatch) *graphql.Omittable[*string] { return &p.Name }),
-	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
-		func(c *Category) **string { return &c.Description },
-		func(in *CreateCategoryInput) *graphql.Omittable[*string] { return &in.Description },
-		func(p *CategoryPatch) *graphql.Omittable[*string] { return &p.Description }),
-	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.CreatedAt })},
-	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.UpdatedAt })},
-}
+var categoryDefinitions = define[Category, CreateCategoryInput, CategoryPatch](
+	stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(c *Category) *ID { return &c.ID }),
+	stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(c *Category) *int64 { return &c.Version }),
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(c *Category) *string { return &c.Name }),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec, func(c *Category) **string { return &c.Description }),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.CreatedAt }),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.UpdatedAt }),
+)
 
 // CategoryFields are the fields of a category.
 var CategoryFields = categoryDefinitions.fields()
@@ -37,18 +33,18 @@ func (c *Category) RowID() ID { return c.ID }
 // NodeID returns the category's global id.
 func (c *Category) NodeID() string { return NodeID("Category", c.ID) }
 
-// Pages of categories.
-type (
-	CategoryConnection = Connection[*Category]
-	CategoryEdge       = Edge[*Category]
-)
-
 // CreateCategoryInput is a new category. For Problems see CreateBookInput.
 type CreateCategoryInput struct {
 	Name             string
 	Description      graphql.Omittable[*string]
 	ClientMutationID *string
 	Problems         FieldErrors
+}
+
+// CreateCategory returns the input of a new category.
+func (f Form) CreateCategory() (in CreateCategoryInput) {
+	in.Problems = categoryDefinitions.readInput(f, &in)
+	return in
 }
 
 // Validate trims the texts and returns the errors of the fields.
@@ -65,6 +61,13 @@ type CategoryPatch struct {
 	Name        graphql.Omittable[*string]
 	Description graphql.Omittable[*string]
 	Problems    FieldErrors
+}
+
+// ReplaceCategory is the same for a category.
+func (f Form) ReplaceCategory() *CategoryPatch {
+	p := new(CategoryPatch)
+	p.Problems = categoryDefinitions.readPatch(f, p)
+	return p
 }
 
 // Validate trims the texts and returns the errors of the set fields.
@@ -85,3 +88,14 @@ type UpsertCategoryInput struct {
 func (in *UpsertCategoryInput) Patch() *CategoryPatch {
 	return categoryDefinitions.patch(&in.CreateCategoryInput)
 }
+
+// The inputs and results of writes of a category.
+type (
+	UpdateCategoryInput = UpdateInput[CategoryPatch]
+	DeleteCategoryInput = DeleteInput
+
+	CreateCategoryPayload = Payload[Category]
+	UpdateCategoryPayload = Payload[Category]
+	UpsertCategoryPayload = Payload[Category]
+	DeleteCategoryPayload = DeletePayload
+)

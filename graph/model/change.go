@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// CatalogueType is a type of rows whose changes are logged.
+// CatalogueType is a type of logged rows.
 type CatalogueType string
 
 // The types of rows.
@@ -40,7 +40,7 @@ type Change struct {
 	Type      CatalogueType
 	RowID     ID
 	Operation ChangeOperation
-	Version   int64 // of the row after the change; of the deleted row for ChangeDelete
+	Version   int64 // version after the change; for ChangeDelete the last one
 	At        Timestamp
 	Actor     string // subject of the token or role of the database; empty if unknown
 	// The row after the change. All are nil for ChangeDelete and ChangeReset.
@@ -84,7 +84,7 @@ type ChangePage struct {
 	Looked   int // changes of the log that Follow examined for the page alone
 }
 
-// LookPrice returns the price of the examined changes, a quarter of that of as many delivered ones.
+// LookPrice returns the price of the examined changes. A delivered change costs four times as much.
 func (p *ChangePage) LookPrice() int64 { return int64(p.Looked) / 2 }
 
 // ChangeArgs select changes. A filter needs exactly one type, and so do ids. It passes a change if
@@ -171,14 +171,6 @@ func ParsePosition(text string) (p Position, ok bool) {
 	return p, p.Tick >= 0 && p.Seq >= 0 && p.String() == text
 }
 
-// NoLists returns BadUserInput for a row of the past, whose lists are not kept.
-func (o *Ordered) NoLists() error {
-	if o.AsOf == nil {
-		return nil
-	}
-	return Errorf(BadUserInput, "The lists of a row of the past are not kept. Ask for them without asOf, or for single rows with it.")
-}
-
 // HistoryArgs select a page of the history of a row.
 type HistoryArgs struct {
 	Type  CatalogueType
@@ -198,8 +190,8 @@ func (a *HistoryArgs) Key() string {
 // RestoreInput names the state to which a row is restored.
 type RestoreInput struct {
 	ID               ID
-	Position         *string // of a change of the row; nil takes the newest change back
-	ExpectedVersion  *int64  // of the row, or of the deleted row
+	Position         *string // position of a change of the row; nil takes the newest change back
+	ExpectedVersion  *int64  // version of the row, or its last one if it is deleted
 	ClientMutationID *string
 }
 
@@ -221,9 +213,9 @@ type Webhook struct {
 	Types       []CatalogueType // nil means all
 	Description string
 	Secrets     []string // that sign, the current one first; nil in a list
-	Position    string   // of the last change delivered
+	Position    string   // position of the last change delivered
 	Failures    int      // failed attempts of the next change
-	Error       string   // of the last attempt; empty after a success
+	Error       string   // error of the last attempt; empty after a success
 	DueAt       Timestamp
 	Disabled    string     // the reason; empty if it is enabled
 	DeliveredAt *Timestamp // nil before the first delivery

@@ -1,43 +1,62 @@
 package model
 
 import (
-	"fmt"
-	"strconv"
+	"iter"
+	"reflect"
+	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/99designs/gqlgen/graphql"
-	"golang.org/x/text/unicode/norm"
 )
 
-// definition is a field of rows T, of their inputs C and of their patches P.
-type definition[T, C, P any] struct {
+// definition is a field of rows T.
+type definition[T any] struct {
 	RowField[T]
-	input inputField[T, C, P] // nil if not writable
+	values                  values // nil if not writable
+	inRow, inInput, inPatch int    // indexes in the structs of rows, inputs and patches, if writable
 }
 
-// cell is an optional value in a struct S. Nil means null.
-type cell[S, V any] struct {
-	get func(*S) (v *V, set bool)
-	set func(*S, *V)
+// define returns the fields of rows T. Inputs C and patches P have a struct field of the same name for each writable one.
+func define[T, C, P any](fields ...definition[T]) definitions[T, C, P] {
+	for i := range fields {
+		if f := &fields[i]; f.Writable {
+			f.inRow, f.inInput, f.inPatch = indexIn[T](f.Name), indexIn[C](f.Name), indexIn[P](f.Name)
+		}
+	}
+	return fields
 }
 
-func valueCell[S, V any](at func(*S) *V) cell[S, V] {
-	return cell[S, V]{func(s *S) (*V, bool) { return at(s), true }, func(s *S, v *V) { *at(s) = *v }}
+// definitions are the fields of rows T, in the order of /api and of errors.
+type definitions[T, C, P any] []definition[T]
+
+// values reads, checks and copies the values of a writable field. A place is a pointer to one in a row, an input or a
+// patch.
+type values interface {
+	// readInto sets the value from a form, or adds an error. It does not set an absent optional field.
+	readInto(place any, f *FieldInfo, form Form, put bool, problems *FieldErrors)
+	// checkAt normalizes the value, or adds an error.
+	checkAt(place any, f *FieldInfo, problems *FieldErrors)
+	// copy copies the value if it is set.
+	copy(to, from any)
+	// valueAt returns a pointer to the value, nil for null.
+	valueAt(place any) (value any, set bool)
 }
 
-func nullableCell[S, V any](at func(*S) **V) cell[S, V] {
-	return cell[S, V]{func(s *S) (*V, bool) { return *at(s), true }, func(s *S, v *V) { *at(s) = v }}
+// indexIn returns the index of the field of struct S with a name in GraphQL. It panics if there is none.
+func indexIn[S any](name string) int {
+	s := reflect.TypeFor[S]()
+	field, ok := s.FieldByNameFunc(func(other string) bool { return strings.EqualFold(other, name) })
+	if !ok {
+		panic(s.String() + " has no field " + name)
+	}
+	return field.Index[0]
 }
 
-func omittableCell[S, V any](at func(*S) *graphql.Omittable[*V]) cell[S, V] {
-	return cell[S, V]{func(s *S) (*V, bool) { return at(s).ValueOK() }, func(s *S, v *V) { *at(s) = graphql.OmittableOf(v) }}
-}
+// placeIn returns a pointer to a field of the struct that s points to.
+func placeIn(s any, index int) any { return reflect.ValueOf(s).Elem().Field(index).Addr().Interface() }
 
 // stored defines a field that the database sets.
-func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) RowField[T] {
+func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) definition[T] {
 	info.complete(c.kind)
-	return RowField[T]{
+	return definition[T]{RowField: RowField[T]{
 		FieldInfo:     info,
 		Pointer:       func(row *T) any { return at(row) },
 		AppendGraphQL: func(dst []byte, row *T) []byte { return c.appendGraphQL(*at(row), dst) },
@@ -48,29 +67,27 @@ func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) Row
 		},
 		Text:  func(row *T) string { return c.text(*at(row)) },
 		Equal: func(a, b *T) bool { return *at(a) == *at(b) },
-	}
+	}}
 }
 
 // required defines a field that new rows must have.
-func required[T, C, P any, V comparable](info FieldInfo, c codec[V],
-	at func(*T) *V, create func(*C) *V, patch func(*P) *graphql.Omittable[*V],
-) definition[T, C, P] {
+func required[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) definition[T] {
 	info.Writable = true
 	f := stored(info, c, at)
-	return definition[T, C, P]{f, &accessors[T, C, P, V]{&f.FieldInfo, c, valueCell(at), valueCell(create), omittableCell(patch)}}
+	f.values = &c
+	return f
 }
 
 // optional defines a nullable field.
-func optional[T, C, P any, V comparable](info FieldInfo, c codec[V],
-	at func(*T) **V, create func(*C) *graphql.Omittable[*V], patch func(*P) *graphql.Omittable[*V],
-) definition[T, C, P] {
+func optional[T any, V comparable](info FieldInfo, c codec[V], at func(*T) **V) definition[T] {
 	info.Writable, info.Nullable = true, true
 	f := stored(info, nullable(c), at)
+	f.values = &c
 	f.Equal = func(a, b *T) bool {
 		v, w := *at(a), *at(b)
 		return v == w || v != nil && w != nil && *v == *w
 	}
-	return definition[T, C, P]{f, &accessors[T, C, P, V]{&f.FieldInfo, c, nullableCell(at), omittableCell(create), omittableCell(patch)}}
+	return f
 }
 
 // complete sets defaults.
@@ -101,111 +118,80 @@ func (d definitions[T, C, P]) fields() []RowField[T] {
 	return fields
 }
 
-// codec holds the functions that read, check and write values of a kind.
-type codec[V comparable] struct {
-	kind          Kind
-	appendGraphQL func(v V, dst []byte) []byte
-	appendREST    func(v V, dst []byte) []byte
-	text          func(V) string                        // in a cell of a file
-	read          func(Value) (v V, problem string)     // from a Form or a RowField
-	check         func(*FieldInfo, *V) (problem string) // checks bounds; nil if not writable
+func (d definitions[T, C, P]) writable(yield func(*definition[T]) bool) {
+	for i := range d {
+		if d[i].Writable && !yield(&d[i]) {
+			return
+		}
+	}
 }
 
-var (
-	textCodec      = codec[string]{KindText, appendText, appendText, func(s string) string { return s }, readText, checkText}
-	idCodec        = codec[ID]{KindID, ID.AppendJSON, ID.AppendNumber, ID.String, readID, checkID}
-	intCodec       = codec[int]{KindInt, appendNumber[int], appendNumber[int], strconv.Itoa, readInteger, checkInt}
-	versionCodec   = codec[int64]{kind: KindBigInt, appendGraphQL: appendNumber[int64], appendREST: appendNumber[int64], read: readBigInt}
-	centsCodec     = codec[Cents]{KindCents, Cents.AppendJSON, Cents.AppendJSON, Cents.String, readPrice, checkCents}
-	dateCodec      = codec[Date]{KindDate, Date.AppendJSON, Date.AppendJSON, Date.String, readDate, checkDate}
-	timestampCodec = codec[Timestamp]{kind: KindTimestamp, appendGraphQL: Timestamp.AppendJSON, appendREST: Timestamp.AppendJSON, read: readTimestamp}
+// readPatch sets the fields of a patch from the form of a PUT.
+func (d definitions[T, C, P]) readPatch(form Form, p *P) (problems FieldErrors) {
+	for f := range d.writable {
+		f.values.readInto(placeIn(p, f.inPatch), &f.FieldInfo, form, true, &problems)
+	}
+	return problems
+}
+
+// readInput sets the fields of a new row from a form.
+func (d definitions[T, C, P]) readInput(form Form, in *C) (problems FieldErrors) {
+	for f := range d.writable {
+		f.values.readInto(placeIn(in, f.inInput), &f.FieldInfo, form, false, &problems)
+	}
+	return problems
+}
+
+// checkInput checks all fields except the parent and returns problems with the new errors.
+func (d definitions[T, C, P]) checkInput(in *C, problems FieldErrors) FieldErrors {
+	for f := range d.writable {
+		if f.Kind != KindID {
+			f.values.checkAt(placeIn(in, f.inInput), &f.FieldInfo, &problems)
+		}
+	}
+	return problems
+}
+
+func (d definitions[T, C, P]) checkPatch(p *P, problems FieldErrors) FieldErrors {
+	for f := range d.writable {
+		f.values.checkAt(placeIn(p, f.inPatch), &f.FieldInfo, &problems)
+	}
+	return problems
+}
+
+// fill sets the fields of a row from an input, but not those with the keys in except, and returns the row.
+func (d definitions[T, C, P]) fill(row *T, in *C, except ...string) *T {
+	for f := range d.writable {
+		if !slices.Contains(except, f.Key) {
+			f.values.copy(placeIn(row, f.inRow), placeIn(in, f.inInput))
+		}
+	}
+	return row
+}
+
+func (d definitions[T, C, P]) patch(in *C) *P {
+	p := new(P)
+	for f := range d.writable {
+		f.values.copy(placeIn(p, f.inPatch), placeIn(in, f.inInput))
+	}
+	return p
+}
+
+// Changes are columns with new values: pointers as in RowField, nil for null.
+type Changes = iter.Seq2[string, any]
+
+func (d definitions[T, C, P]) changes(p *P) Changes {
+	return func(yield func(string, any) bool) {
+		for f := range d.writable {
+			if v, set := f.values.valueAt(placeIn(p, f.inPatch)); set && !yield(f.Column, v) {
+				return
+			}
+		}
+	}
+}
+
+// Bounds of stored values. The database has the same as constraints.
+const (
+	maxText        = 1_000  // characters of a name or an author
+	maxDescription = 20_000 // characters
 )
-
-func appendText(s string, dst []byte) []byte { return AppendString(dst, s) }
-func appendNumber[N int | int64](n N, dst []byte) []byte {
-	return strconv.AppendInt(dst, int64(n), 10)
-}
-
-// nullable returns the codec of nullable values, without check.
-func nullable[V comparable](c codec[V]) codec[*V] {
-	orNull := func(value func(V, []byte) []byte) func(*V, []byte) []byte {
-		return func(v *V, dst []byte) []byte {
-			if v == nil {
-				return append(dst, "null"...)
-			}
-			return value(*v, dst)
-		}
-	}
-	return codec[*V]{
-		kind: c.kind, appendGraphQL: orNull(c.appendGraphQL), appendREST: orNull(c.appendREST),
-		text: func(v *V) string {
-			if v == nil {
-				return ""
-			}
-			return c.text(*v)
-		},
-		read: func(v Value) (*V, string) {
-			if v.kind == null {
-				return nil, ""
-			}
-			value, problem := c.read(v)
-			return &value, problem
-		},
-	}
-}
-
-// checkText trims *s, puts it in NFC (Unicode Standard Annex #15) and checks that it has 1 to Max characters.
-func checkText(f *FieldInfo, s *string) string {
-	*s = norm.NFC.String(strings.TrimSpace(*s))
-	switch {
-	case *s == "":
-		return MustBeRequired
-	case !utf8.ValidString(*s) || strings.ContainsRune(*s, 0):
-		return MustBeUTF8
-	case int64(utf8.RuneCountInString(*s)) > f.Max:
-		return fmt.Sprintf("The %%s field must not be greater than %d characters.", f.Max)
-	}
-	if f.Syntax != nil {
-		canonical, ok := f.Syntax.Parse(*s)
-		if !ok {
-			return f.Syntax.Problem()
-		}
-		*s = canonical
-	}
-	return ""
-}
-
-func checkID(_ *FieldInfo, id *ID) string {
-	if *id < 1 {
-		return MustExist
-	}
-	return ""
-}
-
-func checkInt(f *FieldInfo, n *int) string {
-	return f.bounds(int64(*n), func(bound int64) string { return strconv.FormatInt(bound, 10) })
-}
-
-// checkCents writes whole bounds without decimals.
-func checkCents(f *FieldInfo, c *Cents) string {
-	return f.bounds(int64(*c), func(bound int64) string {
-		return strings.TrimSuffix(Cents(bound).String(), ".00")
-	})
-}
-
-func (f *FieldInfo) bounds(n int64, text func(int64) string) string {
-	switch {
-	case n < f.Min:
-		return "The %s field must be at least " + text(f.Min) + "."
-	case n > f.Max:
-		return "The %s field must not be greater than " + text(f.Max) + "."
-	}
-	return ""
-}
-
-func checkDate(_ *FieldInfo, d *Date) string {
-	if *d == (Date{}) {
-		return MustBeDate
-	}
-	return ""
-}

@@ -43,7 +43,7 @@ type Error struct {
 	Message string      // for users, with advice
 	Fields  FieldErrors // errors of single fields, for BadUserInput
 	InDoubt bool        // the outcome of a write is unknown
-	Version int64       // of the row, for Stale; 0 if it is unknown
+	Version int64       // current version of the row, for Stale; 0 if it is unknown
 	Err     error       // cause, only logged
 }
 
@@ -61,8 +61,8 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// AsError returns err as an *Error. It wraps other errors as the cause of an Internal error, whose
-// message hides them.
+// AsError returns err as an *Error. It wraps other errors as the cause of an Internal error, because
+// clients must not see them.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -99,8 +99,8 @@ func IsInDoubt(err error) bool {
 // FieldError is an error in a field of an input. Field is the name in the database and in /api,
 // after the names of enclosing inputs: published_at, genre.create.name.
 type FieldError struct {
-	Field   string
-	Message string
+	Field   string `json:"field"`
+	Message string `json:"message"`
 }
 
 // FieldErrors are the errors of an input, in the order of its fields.
@@ -119,6 +119,37 @@ func (f FieldErrors) Has(field string) bool {
 	return slices.ContainsFunc(f, func(e FieldError) bool { return e.Field == field })
 }
 
+// settled reports whether field has an error from reading the input, and moves that error to the
+// end, because errors are in the order of the checked fields.
+func (f *FieldErrors) settled(field string) bool {
+	i := slices.IndexFunc(*f, func(e FieldError) bool { return e.Field == field })
+	if i < 0 {
+		return false
+	}
+	*f = append(slices.Concat((*f)[:i], (*f)[i+1:]), (*f)[i])
+	return true
+}
+
+// Messages of several checks. "%s" is the field in words.
+const (
+	MustBeRequired = "The %s field is required."
+	MustBeString   = "The %s field must be a string."
+	MustBeInteger  = "The %s field must be an integer."
+	MustBeNumber   = "The %s field must be a number."
+	MustBeDate     = "The %s field must be a valid date."
+	MustExist      = "The selected %s is invalid."
+	MustBeUTF8     = "The %s field must be valid UTF-8 without NUL characters."
+)
+
+// InGraphQL returns the errors with the names of the fields in GraphQL.
+func (f FieldErrors) InGraphQL() FieldErrors {
+	named := make(FieldErrors, len(f))
+	for i, e := range f {
+		named[i] = FieldError{Camel(e.Field), e.Message}
+	}
+	return named
+}
+
 // Err returns nil if there are no errors, otherwise a BadUserInput error with the first message and
 // the number of the others.
 func (f FieldErrors) Err() error {
@@ -131,6 +162,10 @@ func (f FieldErrors) Err() error {
 		return &Error{Code: BadUserInput, Message: f[0].Message + " (and 1 more error)", Fields: f}
 	}
 	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1), Fields: f}
+}
+
+func badArgument(name, message string) error {
+	return FieldErrors{{Field: name, Message: message}}.Err()
 }
 
 // ErrSnapshotChanged reports that the catalogue changed between two statements of a request. The

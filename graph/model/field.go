@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -19,7 +18,7 @@ const (
 	KindCents
 	KindDate
 	KindTimestamp
-	KindNatural // of sort keys: a text in natural order
+	KindNatural // a sort key: a text in natural order
 )
 
 // IsNumber reports whether values are compared as integers.
@@ -55,7 +54,7 @@ type FieldInfo struct {
 	Writable   bool // set by inputs and patches
 	Use        Use
 	Min, Max   int64      // bounds of a number; for texts Max is the length in characters
-	Syntax     *Syntax    // of a text; nil: any text
+	Syntax     *Syntax    // syntax of a text; nil: any text
 	Natural    bool       // a text in natural order (collate.NaturalKey)
 	Label      string     // on a page; default: Name with a capital letter
 	Spellings  []string   // other names in headers of files, in lower-case letters, best match first
@@ -83,17 +82,6 @@ const NoneOnDemand Projection = 1 << 31
 // Has reports whether a field is read.
 func (p Projection) Has(f *FieldInfo) bool {
 	return p == 0 || !f.Is(OnDemand) || p&f.projection != 0
-}
-
-// ProjectionOf returns the bit of a field, by its GraphQL name, to add to NoneOnDemand: 0 for a
-// field that is not on demand.
-func ProjectionOf(typename, field string) Projection {
-	if entity := Entities[typename]; entity != nil {
-		if f := entity.Field(field); f != nil {
-			return f.projection
-		}
-	}
-	return 0
 }
 
 // Is reports whether the field has all of these uses.
@@ -165,107 +153,4 @@ func Snake(camel string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// Relation leads from rows of a type to rows of another, whose column To equals their column From.
-type Relation struct {
-	Name     string // in GraphQL
-	Type     string
-	From, To string
-}
-
-// Many reports whether it leads to several rows.
-func (r Relation) Many() bool { return r.To != "id" }
-
-// Entity describes a stored type.
-type Entity struct {
-	Fields    []FieldInfo
-	Relations []Relation
-	// Orders are order fields in addition to the fields of rows.
-	Orders []ComputedOrder
-}
-
-// ComputedOrder is an order field that is not a field of the rows.
-type ComputedOrder struct {
-	Name string // in the enum of the type's order fields
-	Kind Kind
-}
-
-// Entities are the stored types by name.
-var Entities = map[string]*Entity{
-	"Book": {
-		Fields:    infos(BookFields),
-		Relations: []Relation{{"genre", "Genre", "genre_id", "id"}},
-		Orders:    []ComputedOrder{{"GENRE_NAME", KindText}, {"CATEGORY_NAME", KindText}, {Relevance, KindInt}},
-	},
-	"Genre": {
-		Fields:    infos(GenreFields),
-		Relations: []Relation{{"category", "Category", "category_id", "id"}, {"books", "Book", "id", "genre_id"}},
-		Orders:    []ComputedOrder{{"CATEGORY_NAME", KindText}, {Relevance, KindInt}},
-	},
-	"Category": {
-		Fields:    infos(CategoryFields),
-		Relations: []Relation{{"genres", "Genre", "id", "category_id"}},
-		Orders:    []ComputedOrder{{Relevance, KindInt}},
-	},
-}
-
-func infos[T any](fields []RowField[T]) []FieldInfo {
-	all := make([]FieldInfo, len(fields))
-	for i, f := range fields {
-		all[i] = f.FieldInfo
-	}
-	return all
-}
-
-// Field returns the field with a name in GraphQL, or nil.
-func (t *Entity) Field(name string) *FieldInfo {
-	i := slices.IndexFunc(t.Fields, func(f FieldInfo) bool { return f.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &t.Fields[i]
-}
-
-// Relation returns the relation with a name in GraphQL, or nil.
-func (t *Entity) Relation(name string) *Relation {
-	i := slices.IndexFunc(t.Relations, func(r Relation) bool { return r.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &t.Relations[i]
-}
-
-// OrderNames returns the order fields by their names in the enum, in the order of the schema.
-func (t *Entity) OrderNames() []string {
-	var names []string
-	for _, f := range t.Fields {
-		if !f.Is(Orderable) {
-			continue
-		}
-		at := len(names)
-		if f.OrderAfter != "" {
-			after := FieldInfo{Key: f.OrderAfter}
-			at = slices.Index(names, after.OrderName()) + 1
-		}
-		names = slices.Insert(names, at, f.OrderName())
-	}
-	for _, o := range t.Orders {
-		names = append(names, o.Name)
-	}
-	return names
-}
-
-func (t *Entity) orderKind(name string) (Kind, bool) {
-	for i := range t.Fields {
-		if f := &t.Fields[i]; f.Is(Orderable) && f.OrderName() == name {
-			return f.OrderKind(), true
-		}
-	}
-	for _, o := range t.Orders {
-		if o.Name == name {
-			return o.Kind, true
-		}
-	}
-	return 0, false
 }

@@ -354,3 +354,29 @@ func (c *Condition) key(dst []byte) []byte {
 	}
 	return append(dst, ')')
 }
+
+// outcome returns 1 for a condition that matches every row, -1 for one that matches none, and 0
+// otherwise.
+func (c *Condition) outcome() int {
+	switch {
+	case c == nil:
+		return 1
+	case c.Op == And:
+		all := 1
+		for _, part := range c.Of {
+			all = min(all, part.outcome())
+		}
+		return all
+	case c.Op == Or:
+		some := -1
+		for _, part := range c.Of {
+			some = max(some, part.outcome())
+		}
+		return some
+	case c.Op == Not:
+		return -c.Of[0].outcome()
+	case c.Op == Related: // there may be no related row
+		return min(0, c.Of[0].outcome())
+	}
+	return 0
+}

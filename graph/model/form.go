@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -118,46 +117,6 @@ func codeUnit(data []byte) (uint64, bool) {
 	return unit, err == nil
 }
 
-// CreateBook returns the input of a new book.
-func (f Form) CreateBook() (in CreateBookInput) {
-	in.Problems = bookDefinitions.readInput(f, &in)
-	return in
-}
-
-// CreateGenre returns the input of a new genre.
-func (f Form) CreateGenre() (in CreateGenreInput) {
-	in.Problems = genreDefinitions.readInput(f, &in)
-	return in
-}
-
-// CreateCategory returns the input of a new category.
-func (f Form) CreateCategory() (in CreateCategoryInput) {
-	in.Problems = categoryDefinitions.readInput(f, &in)
-	return in
-}
-
-// ReplaceBook returns the patch of a PUT. Required fields must be present; absent fields that are
-// optional or KeptByPUT keep their values.
-func (f Form) ReplaceBook() *BookPatch {
-	p := new(BookPatch)
-	p.Problems = bookDefinitions.read(f, true, p)
-	return p
-}
-
-// ReplaceGenre is the same for a genre.
-func (f Form) ReplaceGenre() *GenrePatch {
-	p := new(GenrePatch)
-	p.Problems = genreDefinitions.read(f, true, p)
-	return p
-}
-
-// ReplaceCategory is the same for a category.
-func (f Form) ReplaceCategory() *CategoryPatch {
-	p := new(CategoryPatch)
-	p.Problems = categoryDefinitions.read(f, true, p)
-	return p
-}
-
 // Missing reports whether the value is absent, null or blank.
 func (v Value) Missing() bool {
 	return v.kind <= null || v.kind == text && strings.TrimSpace(v.text) == ""
@@ -165,78 +124,6 @@ func (v Value) Missing() bool {
 
 // Written returns a text or a number as written, and "" for other values.
 func (v Value) Written() string { return v.text }
-
-// requiredField reads a required field. read returns an error message or "".
-func requiredField[T any](f Form, p *FieldErrors, field string, read func(Value) (T, string)) (out T) {
-	v := f[field]
-	problem := MustBeRequired
-	if !v.Missing() {
-		out, problem = read(Value{v.kind, strings.TrimSpace(v.text)})
-	}
-	if problem != "" {
-		p.Add(field, problem)
-	}
-	return out
-}
-
-func readText(v Value) (string, string) {
-	if v.kind != text {
-		return "", MustBeString
-	}
-	return v.text, ""
-}
-
-func readInteger(v Value) (int, string) {
-	digits := v.text
-	if whole, fraction, ok := strings.Cut(v.text, "."); ok && v.kind == number && strings.Trim(fraction, "0") == "" {
-		digits = whole // 200.0 is an integer in JSON
-	}
-	n, err := strconv.Atoi(digits)
-	if v.kind == other || err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, MustBeInteger
-	}
-	return n, "" // saturated, and beyond every bound
-}
-
-func readBigInt(v Value) (int64, string) {
-	n, err := strconv.ParseInt(v.text, 10, 64)
-	if v.kind != number || err != nil {
-		return 0, MustBeInteger
-	}
-	return n, ""
-}
-
-func readID(v Value) (ID, string) {
-	n, problem := readInteger(v)
-	if n == 0 {
-		n = -1 // matches no row; 0 means absent
-	}
-	return ID(n), problem
-}
-
-func readPrice(v Value) (Cents, string) {
-	c, ok := ParseCents(v.text)
-	if v.kind == other || !ok {
-		return 0, MustBeNumber
-	}
-	return c, ""
-}
-
-func readDate(v Value) (Date, string) {
-	d, ok := ParseDate(v.text)
-	if v.kind != text || !ok {
-		return Date{}, MustBeDate
-	}
-	return d, ""
-}
-
-func readTimestamp(v Value) (Timestamp, string) {
-	t, err := time.Parse(timestampLayout, v.text)
-	if v.kind != text || err != nil {
-		return 0, "The %s field must be a moment like " + timestampLayout + "."
-	}
-	return Timestamp(t.UnixMicro()), ""
-}
 
 // written returns a value as it could have been written. The generated code makes
 // pointers, lists of one type and scalars of what it reads.

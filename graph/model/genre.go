@@ -1,6 +1,8 @@
 package model
 
-import "github.com/99designs/gqlgen/graphql"
+import (
+	"github.com/99designs/gqlgen/graphql"
+)
 
 // Genre is a kind of books.
 type Genre struct {
@@ -14,24 +16,15 @@ type Genre struct {
 	UpdatedAt   Timestamp
 }
 
-var genreDefinitions = definitions[Genre, CreateGenreInput, GenrePatch]{
-	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(g *Genre) *ID { return &g.ID })},
-	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(g *Genre) *int64 { return &g.Version })},
-	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec,
-		func(g *Genre) *string { return &g.Name },
-		func(in *CreateGenreInput) *string { return &in.Name },
-		func(p *GenrePatch) *graphql.Omittable[*string] { return &p.Name }),
-	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
-		func(g *Genre) **string { return &g.Description },
-		func(in *CreateGenreInput) *graphql.Omittable[*string] { return &in.Description },
-		func(p *GenrePatch) *graphql.Omittable[*string] { return &p.Description }),
-	required(FieldInfo{Name: "categoryId", Use: Filterable | InREST | KeptByPUT}, idCodec,
-		func(g *Genre) *ID { return &g.CategoryID },
-		func(in *CreateGenreInput) *ID { return &in.CategoryID },
-		func(p *GenrePatch) *graphql.Omittable[*ID] { return &p.CategoryID }),
-	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.CreatedAt })},
-	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.UpdatedAt })},
-}
+var genreDefinitions = define[Genre, CreateGenreInput, GenrePatch](
+	stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(g *Genre) *ID { return &g.ID }),
+	stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(g *Genre) *int64 { return &g.Version }),
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(g *Genre) *string { return &g.Name }),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec, func(g *Genre) **string { return &g.Description }),
+	required(FieldInfo{Name: "categoryId", Use: Filterable | InREST | KeptByPUT}, idCodec, func(g *Genre) *ID { return &g.CategoryID }),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.CreatedAt }),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.UpdatedAt }),
+)
 
 // GenreFields are the fields of a genre.
 var GenreFields = genreDefinitions.fields()
@@ -42,12 +35,6 @@ func (g *Genre) RowID() ID { return g.ID }
 // NodeID returns the genre's global id.
 func (g *Genre) NodeID() string { return NodeID("Genre", g.ID) }
 
-// Pages of genres.
-type (
-	GenreConnection = Connection[*Genre]
-	GenreEdge       = Edge[*Genre]
-)
-
 // CreateGenreInput is a new genre. CategoryID or Category gives its category. For Problems see
 // CreateBookInput.
 type CreateGenreInput struct {
@@ -57,6 +44,12 @@ type CreateGenreInput struct {
 	Category         *CreateGenreCategoryInput
 	ClientMutationID *string
 	Problems         FieldErrors
+}
+
+// CreateGenre returns the input of a new genre.
+func (f Form) CreateGenre() (in CreateGenreInput) {
+	in.Problems = genreDefinitions.readInput(f, &in)
+	return in
 }
 
 // Validate trims the texts and returns the errors of the fields.
@@ -88,6 +81,13 @@ type GenrePatch struct {
 	Problems    FieldErrors
 }
 
+// ReplaceGenre is the same for a genre.
+func (f Form) ReplaceGenre() *GenrePatch {
+	p := new(GenrePatch)
+	p.Problems = genreDefinitions.readPatch(f, p)
+	return p
+}
+
 // Validate trims the texts and returns the errors of the set fields.
 func (p *GenrePatch) Validate() FieldErrors { return genreDefinitions.checkPatch(p, p.Problems) }
 
@@ -104,3 +104,15 @@ type UpsertGenreInput struct {
 
 // Patch returns the valid new values for an existing genre.
 func (in *UpsertGenreInput) Patch() *GenrePatch { return genreDefinitions.patch(&in.CreateGenreInput) }
+
+// The inputs and results of writes of a genre.
+type (
+	CreateGenreCategoryInput = ParentInput[CreateCategoryInput]
+	UpdateGenreInput         = UpdateInput[GenrePatch]
+	DeleteGenreInput         = DeleteInput
+
+	CreateGenrePayload = Payload[Genre]
+	UpdateGenrePayload = Payload[Genre]
+	UpsertGenrePayload = Payload[Genre]
+	DeleteGenrePayload = DeletePayload
+)

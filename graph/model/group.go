@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // GroupKey is a grouping key.
@@ -31,7 +34,7 @@ type Grouping struct {
 	Selection
 	By         []GroupKey
 	Bounds     []Cents    // for ByPriceRange, ascending
-	Aggregates Aggregates // selected figures and those of Having and Order
+	Aggregates Aggregates // selected figures, and the figures in Having and Order
 	Having     *Condition // on figures, by their paths; nil matches all groups
 	Order      []GroupOrder
 	Limit      int
@@ -50,7 +53,7 @@ func (g *Grouping) Key() string {
 	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil), g.Order, g.Limit, g.Offset)
 }
 
-// BookGroup is a group of books. Keys that are not in the grouping are zero or nil.
+// BookGroup is a group of books, or a value of a facet. Keys that are not in the grouping are zero or nil.
 type BookGroup struct {
 	GenreID, CategoryID ID
 	Author              *string
@@ -58,7 +61,7 @@ type BookGroup struct {
 	Publisher, Language *string
 	Year                *int
 	PriceRange          int // number of Bounds up to the prices
-	Aggregate           Aggregate
+	Aggregate
 }
 
 // Groups returns the groups of each grouping.
@@ -177,4 +180,116 @@ func (g *Grouping) parseOrder(orderBy []*OrderBy) error {
 		g.Order = append(g.Order, GroupOrder{name, strings.EqualFold(by.Direction, "DESC")})
 	}
 	return nil
+}
+
+// Aggregates is a set of figures.
+type Aggregates uint16
+
+// The figures of books.
+const (
+	RowCount Aggregates = 1 << iota
+	PriceMin
+	PriceMax
+	PriceAvg
+	PriceSum
+	PagesMin
+	PagesMax
+	PagesAvg
+	PagesSum
+	PublishedAtMin
+	PublishedAtMax
+	noMoreAggregates
+)
+
+const allAggregates = noMoreAggregates - 1
+
+// figure describes one of Aggregates.
+type figure struct {
+	bit   Aggregates
+	path  string // in an aggregate and in the having argument
+	order string // in orderBy of groups
+	kind  Kind
+}
+
+var figures = []figure{
+	{RowCount, "count", "COUNT", KindInt},
+	{PriceMin, "price.min", "PRICE_MIN", KindCents},
+	{PriceMax, "price.max", "PRICE_MAX", KindCents},
+	{PriceAvg, "price.avg", "PRICE_AVG", KindCents},
+	{PriceSum, "price.sum", "PRICE_SUM", KindCents},
+	{PagesMin, "pages.min", "PAGES_MIN", KindInt},
+	{PagesMax, "pages.max", "PAGES_MAX", KindInt},
+	{PagesAvg, "pages.avg", "PAGES_AVG", KindCents},
+	{PagesSum, "pages.sum", "PAGES_SUM", KindBigInt},
+	{PublishedAtMin, "publishedAt.min", "PUBLISHED_AT_MIN", KindDate},
+	{PublishedAtMax, "publishedAt.max", "PUBLISHED_AT_MAX", KindDate},
+}
+
+// Aggregate holds figures over rows. Figures that were not requested are zero or nil. Genres and
+// categories have only Count.
+type Aggregate struct {
+	Count       int
+	Price       DecimalAggregate
+	Pages       IntAggregate
+	PublishedAt DateAggregate
+}
+
+// DecimalAggregate holds figures over amounts. Without rows all but Sum are nil.
+type DecimalAggregate struct {
+	Min, Max *Cents
+	Avg      *Cents // rounded half up
+	Sum      Cents
+}
+
+// IntAggregate holds figures over integers. Without rows all but Sum are nil.
+type IntAggregate struct {
+	Min, Max *int
+	Avg      *Cents // in hundredths, rounded half up
+	Sum      BigInt
+}
+
+// DateAggregate holds figures over dates. Without rows they are nil.
+type DateAggregate struct{ Min, Max *Date }
+
+// aggregateTypes are the types of the schema with figures.
+var aggregateTypes = []string{
+	"BookAggregate", "GenreAggregate", "CategoryAggregate", "DecimalAggregate", "IntAggregate", "DateAggregate",
+}
+
+// SelectedAggregates returns the selected figures of an aggregate.
+func SelectedAggregates(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
+	for _, field := range graphql.CollectFields(operation, selected, aggregateTypes) {
+		paths := []string{field.Name}
+		for _, part := range graphql.CollectFields(operation, field.Selections, aggregateTypes) {
+			paths = append(paths, field.Name+"."+part.Name)
+		}
+		for _, path := range paths {
+			for _, f := range figures {
+				if f.path == path {
+					a |= f.bit
+				}
+			}
+		}
+	}
+	return a
+}
+
+// selectedOfGroups returns the selected figures of groups of books.
+func selectedOfGroups(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
+	for _, field := range graphql.CollectFields(operation, selected, []string{"BookGroup"}) {
+		if field.Name == "aggregate" {
+			a |= SelectedAggregates(operation, field.Selections)
+		}
+	}
+	return a
+}
+
+// selectedHere applies selected to the field that is being resolved. Outside a resolver it returns
+// all figures.
+func selectedHere(ctx context.Context, selected func(*graphql.OperationContext, ast.SelectionSet) Aggregates) Aggregates {
+	field := graphql.GetFieldContext(ctx)
+	if field == nil || !graphql.HasOperationContext(ctx) {
+		return allAggregates
+	}
+	return selected(graphql.GetOperationContext(ctx), field.Field.Selections)
 }

@@ -56,7 +56,7 @@ type ImportBookInput struct {
 	Genre    string // name
 	Category string // name; empty if absent
 	Apart    bool   // it is another book than one with its name and author, unless all values are equal
-	// StandIns are the fields whose values are defaults. A stored book keeps its own values there.
+	// StandIns are the fields with default values. A stored book keeps its own values there.
 	StandIns []string
 }
 
@@ -180,12 +180,12 @@ type ImportResult struct {
 	Created, Updated, Unchanged int
 	Namesakes                   int           // created books with the name of a stored one and another author; only of a preview
 	Rejected                    []RejectedRow // in row order
-	Changes                     []BookChange  // of updated books, in row order; only of a preview
+	Changes                     []BookChange  // changes of books, in row order; only in a preview
 }
 
 // BookChange is a stored book that a row of an import would change.
 type BookChange struct {
-	Index  int // of the input row, from 0
+	Index  int // index of the input row, from 0
 	ID     ID
 	Name   string // stored
 	Fields []FieldChange
@@ -206,7 +206,7 @@ func (b *Book) Differences(after *Book) (differences []FieldChange) {
 
 // RejectedRow is a rejected row of an import.
 type RejectedRow struct {
-	Index    int // of the input row, from 0
+	Index    int // index of the input row, from 0
 	Problems FieldErrors
 }
 

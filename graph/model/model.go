@@ -1,6 +1,16 @@
 // Package model holds the domain: the types of the schema, inputs and their validation, pages,
 // cursors, errors, and principals. It is the bottom layer, without SQL and HTTP, and imports only
-// package collate of this module.
+// its folders author, collate, isbn and lang of this module.
+//
+// A file uses files of its line and of the lines below. Only a filter and an order look up an entity above.
+//
+//	import bulk change               rows of files, writes of many rows, the log
+//	page facet json entity           lists and their parts, rows in /api, types by name
+//	book genre category              the nouns, their inputs and patches
+//	group selection filter order     the arguments of lists
+//	input definition codec           inputs, their fields and the values of these
+//	field form node scalar encode    descriptions of fields, untyped inputs, rows, scalars
+//	model principal error            revisions, callers, errors
 package model
 
 // Revision identifies a state of the catalogue. Two reads return equal revisions only if no program
@@ -26,7 +36,7 @@ const (
 	LateReplica           // also one that lacks recent commits, within the operator's bound
 )
 
-// Check is the result of a health check. The terms are those of the Internet-Draft "Health Check
+// Check is the result of a health check. The terms are from the Internet-Draft "Health Check
 // Response Format for HTTP APIs" (draft-inadarei-api-health-check-06).
 type Check struct {
 	Name   string

@@ -11,9 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// Relevance is the order field of search matches, best first.
-const Relevance = "RELEVANCE"
-
 // Order is a total order of rows: by its keys, then by id.
 type Order struct {
 	Keys         []OrderKey

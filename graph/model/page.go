@@ -3,38 +3,9 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"library-catalogue/graph/model/collate"
 )
-
-// Page sizes of a connection.
-const (
-	DefaultPageSize = 20
-	DefaultFeedPage = 100 // of changes
-	MaxPageSize     = 1_000
-)
-
-// Selection selects rows of a type.
-type Selection struct {
-	Where  *Condition // nil selects all
-	Search string     // words; empty selects all
-}
-
-// All reports whether the selection has all rows.
-func (s Selection) All() bool { return s.Where == nil && s.Search == "" }
-
-// Key returns a text that identifies the selection.
-func (s Selection) Key() string {
-	if s.All() {
-		return ""
-	}
-	return string(strconv.AppendQuote(s.Where.key(nil), s.Search))
-}
 
 // Page is a part of a list. Its bounds are nil if there are none.
 type Page struct {
@@ -105,93 +76,24 @@ func (a PageArgs) Page(typename string) (*Page, error) {
 	if p.Offset, err = offsetOf(a.Offset); err != nil {
 		return nil, err
 	}
-	for _, bound := range []struct {
-		name   string
-		cursor *string
-		place  **Place
-	}{{"after", a.After, &p.After}, {"before", a.Before, &p.Before}} {
-		if bound.cursor == nil {
-			continue
-		}
-		place, ok := order.decodeCursor(typename, *bound.cursor)
-		if !ok {
-			return nil, badArgument(bound.name, "The "+bound.name+" argument must be a cursor that this list gave.")
-		}
-		*bound.place = place
+	if p.After, err = order.bound(typename, "after", a.After); err != nil {
+		return nil, err
 	}
-	return p, nil
+	p.Before, err = order.bound(typename, "before", a.Before)
+	return p, err
 }
 
-// Bounds of a search.
-const (
-	maxSearchLength = 200 // characters
-	maxSearchWords  = 32
-)
-
-// ParseSelection checks filter and search. The error is BadUserInput and names the field.
-func ParseSelection(typename string, filter Filter, search *string) (Selection, error) {
-	where, err := parseFilter(typename, filter)
-	if err != nil || search == nil {
-		return Selection{Where: where}, err
+// bound returns the place of a cursor in an argument, nil if there is none.
+func (o *Order) bound(typename, argument string, cursor *string) (*Place, error) {
+	if cursor == nil {
+		return nil, nil
 	}
-	text := strings.TrimSpace(*search)
-	switch {
-	case !utf8.ValidString(text), strings.ContainsRune(text, 0):
-		return Selection{}, badArgument("search", "The search argument must be UTF-8 without the character NUL.")
-	case utf8.RuneCountInString(text) > maxSearchLength:
-		return Selection{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
-	case len(collate.Words(text)) > maxSearchWords:
-		return Selection{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
+	place, ok := o.decodeCursor(typename, *cursor)
+	if !ok {
+		return nil, badArgument(argument, "The "+argument+" argument must be a cursor that this list gave.")
 	}
-	return Selection{Where: where, Search: text}, nil
+	return place, nil
 }
-
-// sizeOf checks the number of rows or groups of an argument.
-func sizeOf(name string, size *int) (int, error) {
-	switch {
-	case size == nil:
-		return DefaultPageSize, nil
-	case *size < 0 || *size > MaxPageSize:
-		return 0, badArgument(name, "The "+name+" argument must be between 0 and 1000.")
-	}
-	return *size, nil
-}
-
-// offsetOf checks the number of rows or groups to skip.
-func offsetOf(offset *int) (int, error) {
-	switch {
-	case offset == nil:
-		return 0, nil
-	case *offset < 0:
-		return 0, badArgument("offset", "The offset argument must be at least 0.")
-	}
-	return *offset, nil
-}
-
-func badArgument(name, message string) error {
-	return FieldErrors{{Field: name, Message: message}}.Err()
-}
-
-// Node is a row with a global id.
-type Node interface {
-	RowID() ID
-	NodeID() string
-	// OrderKeys returns the order keys of a row from a list, each in the format of AppendKey. It is
-	// empty in order of id.
-	OrderKeys() string
-}
-
-// Ordered holds the values that reading sets in rows, in addition to their columns.
-type Ordered struct {
-	Keys string    `db:"-"` // see Node's OrderKeys
-	AsOf *Position `db:"-"` // the changes up to it are in a row of the past; nil for a row of now
-}
-
-// SetAsOf makes a row one of the past.
-func (o *Ordered) SetAsOf(p *Position) { o.AsOf = p }
-
-// OrderKeys implements Node.
-func (o *Ordered) OrderKeys() string { return o.Keys }
 
 // Connection is a page of a list (Relay's GraphQL Cursor Connections Specification). It reads on
 // demand.
@@ -360,3 +262,14 @@ func (p *PageInfo) HasNextPage(ctx context.Context) (bool, error) { return p.has
 
 // HasPreviousPage reports whether rows precede the page. It may run a statement.
 func (p *PageInfo) HasPreviousPage(ctx context.Context) (bool, error) { return p.hasPrevious(ctx) }
+
+// The lists of each type.
+type (
+	BookConnection     = Connection[*Book]
+	GenreConnection    = Connection[*Genre]
+	CategoryConnection = Connection[*Category]
+
+	BookEdge     = Edge[*Book]
+	GenreEdge    = Edge[*Genre]
+	CategoryEdge = Edge[*Category]
+)

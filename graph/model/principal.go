@@ -23,7 +23,7 @@ type Principal struct {
 	Session ID       // the account's session; 0 for its own tokens
 	Cookie  bool     // the session came as a cookie
 
-	Operator bool // of the command line, which manages accounts
+	Operator bool // the command line, which manages accounts
 
 	// Scoped limits the principal to Scopes, separated by spaces (RFC 6749, section 3.3):
 	// "catalogue:write" for all writes, or a type and a verb, such as "books:create". Otherwise it
@@ -180,7 +180,7 @@ func AccountOf(subject string) (ID, bool) {
 	return id, ok && id > 0 && id.String() == text
 }
 
-// LooksLikeAccount reports whether a reader may take a subject for that of an account. It compares identity keys without
+// LooksLikeAccount reports whether a reader may take a subject for an account. It compares identity keys without
 // accents. A character outside ASCII may look like any letter, and 0 like o, unless the word is of one script that has
 // no such letters: "студент:1" is not an account's.
 func LooksLikeAccount(subject string) bool {

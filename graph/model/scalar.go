@@ -1,7 +1,6 @@
 package model
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,21 +44,11 @@ func (id *ID) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// NodeID returns the global id of a type and a row's id.
-func NodeID(typename string, id ID) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(typename + ":" + id.String()))
-}
+// AppendJSON appends the id in quotes, the format of GraphQL.
+func (id ID) AppendJSON(dst []byte) []byte { return append(id.AppendNumber(append(dst, '"')), '"') }
 
-// ParseNodeID parses a global id. ok is false for an invalid one.
-func ParseNodeID(nodeID string) (typename string, id ID, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(nodeID)
-	if err != nil {
-		return "", 0, false
-	}
-	typename, number, _ := strings.Cut(string(raw), ":")
-	id = ParseID(number)
-	return typename, id, id > 0 && NodeID(typename, id) == nodeID // refuse other spellings
-}
+// AppendNumber appends the id as a number, the format of /api.
+func (id ID) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, int64(id), 10) }
 
 // BigInt is a 64-bit integer, too large for GraphQL's Int. It is written as a string.
 type BigInt int64
@@ -78,6 +67,11 @@ func (n *BigInt) UnmarshalGQL(v any) error {
 	}
 	*n = BigInt(parsed)
 	return nil
+}
+
+// AppendJSON appends the integer in quotes.
+func (n BigInt) AppendJSON(dst []byte) []byte {
+	return append(strconv.AppendInt(append(dst, '"'), int64(n), 10), '"')
 }
 
 // Cents is an exact amount in hundredths. It is written with two decimals, "19.99", without floats.
@@ -177,6 +171,17 @@ func (c *Cents) UnmarshalGQL(v any) error {
 	return nil
 }
 
+// AppendJSON appends the amount as a string with two decimals.
+func (c Cents) AppendJSON(dst []byte) []byte { return append(c.append(append(dst, '"')), '"') }
+
+func (c Cents) append(dst []byte) []byte {
+	if c < 0 {
+		dst, c = append(dst, '-'), -c
+	}
+	dst = append(strconv.AppendInt(dst, int64(c/100), 10), '.')
+	return append2(dst, int(c%100))
+}
+
 // Decimal is an amount in a filter, as unrounded text.
 type Decimal string
 
@@ -261,6 +266,16 @@ func (d *Date) UnmarshalGQL(v any) error {
 	return nil
 }
 
+// AppendJSON appends the date as YYYY-MM-DD in quotes.
+func (d Date) AppendJSON(dst []byte) []byte { return append(d.append(append(dst, '"')), '"') }
+
+func (d Date) append(dst []byte) []byte {
+	year := int(d.Year)
+	dst = append(append2(append2(dst, year/100), year%100), '-')
+	dst = append(append2(dst, int(d.Month)), '-')
+	return append2(dst, int(d.Day))
+}
+
 // Scan implements sql.Scanner for times, texts and days since 1970-01-01.
 func (d *Date) Scan(src any) error {
 	switch v := src.(type) {
@@ -310,6 +325,24 @@ func (t *Timestamp) UnmarshalGQL(v any) error {
 	return nil
 }
 
+// AppendJSON appends the time in UTC with microseconds, in quotes.
+func (t Timestamp) AppendJSON(dst []byte) []byte { return append(t.append(append(dst, '"')), '"') }
+
+// MarshalJSON implements json.Marshaler.
+func (t Timestamp) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil), nil }
+
+func (t Timestamp) append(dst []byte) []byte {
+	at := time.UnixMicro(int64(t)).UTC()
+	hour, minute, second := at.Clock()
+	micros := at.Nanosecond() / 1_000
+	dst = append(DateOf(at).append(dst), 'T')
+	dst = append(append2(dst, hour), ':')
+	dst = append(append2(dst, minute), ':')
+	dst = append(append2(dst, second), '.')
+	dst = append2(append2(append2(dst, micros/10_000), micros/100%100), micros%100)
+	return append(dst, 'Z')
+}
+
 // Scan implements sql.Scanner for PostgreSQL's time and SQLite's text.
 func (t *Timestamp) Scan(src any) error {
 	switch v := src.(type) {
@@ -345,11 +378,3 @@ func scalarText(v any) (string, bool) {
 func fieldError(message string) error {
 	return &Error{Code: BadUserInput, Message: message, Fields: FieldErrors{{Message: message}}}
 }
-
-var (
-	_ graphql.Unmarshaler = (*ID)(nil)
-	_ graphql.Unmarshaler = (*BigInt)(nil)
-	_ graphql.Unmarshaler = (*Cents)(nil)
-	_ graphql.Unmarshaler = (*Date)(nil)
-	_ graphql.Unmarshaler = (*Timestamp)(nil)
-)

@@ -25,14 +25,6 @@ func Facet[V any](facets *Type[*model.BookFacets], name string, target *Type[V],
 	}
 }
 
-// First returns the read function of a facet with the argument first.
-func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, error),
-) func(*model.BookFacets, context.Context, model.Facet) ([]V, error) {
-	return func(of *model.BookFacets, ctx context.Context, want model.Facet) ([]V, error) {
-		return read(of, ctx, want.First)
-	}
-}
-
 var facetKeys = map[string]model.GroupKey{
 	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByPerson, "years": model.ByYear,
 	"publishers": model.ByPublisher, "languages": model.ByLanguage, "prices": model.ByPriceRange,

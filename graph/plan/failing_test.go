@@ -175,7 +175,7 @@ func (f *failing) GenreFacet() graph.GenreFacetResolver { return failingGenreFac
 
 type failingGenreFacet struct{ *failing }
 
-func (g failingGenreFacet) Genre(ctx context.Context, of *model.GenreFacet) (*model.Genre, error) {
+func (g failingGenreFacet) Genre(ctx context.Context, of *model.BookGroup) (*model.Genre, error) {
 	return unless(g.failing, genres, func() (*model.Genre, error) { return g.Resolver.GenreFacet().Genre(ctx, of) })
 }
 
@@ -183,6 +183,6 @@ func (f *failing) CategoryFacet() graph.CategoryFacetResolver { return failingCa
 
 type failingCategoryFacet struct{ *failing }
 
-func (c failingCategoryFacet) Category(ctx context.Context, of *model.CategoryFacet) (*model.Category, error) {
+func (c failingCategoryFacet) Category(ctx context.Context, of *model.BookGroup) (*model.Category, error) {
 	return unless(c.failing, categories, func() (*model.Category, error) { return c.Resolver.CategoryFacet().Category(ctx, of) })
 }

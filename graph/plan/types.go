@@ -15,7 +15,7 @@ import (
 // Root is the root object of a query.
 type Root struct{}
 
-// Type describes a type of the schema whose objects are rows P: its leaves, and the relations that
+// Type describes a type of the schema with rows P as objects: its leaves, and the relations that
 // One, Value, ByID, Connection and Facet add. Other fields have no plan.
 type Type[P any] struct {
 	Aggregate *Type[*model.Aggregate]  // type of connections' aggregate
@@ -46,7 +46,7 @@ func NodeType[T any](name string, fields []model.RowField[T], nodeID func(*T) st
 	return t
 }
 
-// StructType returns a type whose leaves are the fields of struct T: strings, lists of them, integers, values with
+// StructType returns a type with the fields of struct T as leaves: strings, lists of them, integers, values with
 // AppendJSON, or pointers to these.
 func StructType[T any](name string) *Type[*T] {
 	t := NewType[*T](name)

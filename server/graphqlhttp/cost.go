@@ -2,8 +2,6 @@ package graphqlhttp
 
 import (
 	"context"
-	"net/http"
-	"strings"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -11,13 +9,6 @@ import (
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 )
-
-// bytesPerPrice is the number of bytes of an uncached document that cost one unit, because
-// parsing and validating 500 bytes takes about as long as a plain query.
-const bytesPerPrice = 5
-
-// textPrice returns the price of parsing and validating a document.
-func textPrice(text string) int64 { return int64(len(text) / bytesPerPrice) }
 
 // chargeText charges the caller once for a document that is not cached.
 func (h *Handler) chargeText(ctx context.Context, q *request) *refusal {
@@ -29,22 +20,6 @@ func (h *Handler) chargeText(ctx context.Context, q *request) *refusal {
 		return refuseError(err)
 	}
 	return nil
-}
-
-const costHeader = "GraphQL-Cost"
-
-var costKey = http.CanonicalHeaderKey(costHeader)
-
-// wantsCost reports whether the headers request the cost of the operation.
-func wantsCost(header http.Header) (bool, *refusal) {
-	values := header[costKey]
-	switch {
-	case len(values) == 0:
-		return false, nil
-	case len(values) == 1 && strings.EqualFold(values[0], "report"):
-		return true, nil
-	}
-	return false, badRequest("The header " + costHeader + " has one value: report.")
 }
 
 type costReport struct {

@@ -3,6 +3,7 @@ package graphqlhttp
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -11,7 +12,6 @@ import (
 
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/task"
 )
 
 // refusal is the reason why a request is not executed.
@@ -48,6 +48,14 @@ func badJSON(err error, text, with string) *refusal {
 	}
 	return badRequest(text + " must be well-formed JSON: " + err.Error() + ".")
 }
+
+// errNotObject reports that a text is not a JSON object.
+var errNotObject = errors.New("not a JSON object")
+
+// tooLargeError reports that a value exceeds a limit.
+type tooLargeError string
+
+func (e tooLargeError) Error() string { return string(e) }
 
 // invalid returns the refusal of a document or its variables.
 func invalid(errs ...*gqlerror.Error) *refusal { return &refusal{errors: errs} }
@@ -87,15 +95,18 @@ func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
 	return err
 }
 
-// fieldMessage is an element of extensions.fields: the error of one field.
-type fieldMessage struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
+func validationError(err *gqlerror.Error) *gqlerror.Error {
+	err.Message = telemetry.Truncate(err.Message)
+	errcode.Set(err, errcode.ValidationFailed)
+	return err
 }
+
+// presenter turns errors of resolvers into errors of responses.
+type presenter struct{ logger *slog.Logger }
 
 // presentError returns an error for the client, with its code and the names of its fields in the
 // schema, and without internal details.
-func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
+func (p presenter) presentError(ctx context.Context, err error) *gqlerror.Error {
 	out := graphql.DefaultErrorPresenter(ctx, err)
 	if out.Extensions["code"] != nil {
 		return out
@@ -111,7 +122,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	_, expected := model.RetryAfter(err)
 	quiet := expected || model.RunsAgain(err) || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
-		h.Logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", telemetry.RequestOf(ctx).ID)
+		p.logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", telemetry.RequestOf(ctx).ID)
 	}
 	out.Message = e.Message
 	withCode(out, e.Code)
@@ -122,16 +133,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 		out.Extensions["currentVersion"] = e.Version
 	}
 	if len(e.Fields) > 0 {
-		fields := make([]fieldMessage, len(e.Fields))
-		for i, f := range e.Fields {
-			fields[i] = fieldMessage{Field: model.Camel(f.Field), Message: f.Message}
-		}
-		out.Extensions["fields"] = fields
+		out.Extensions["fields"] = e.Fields.InGraphQL()
 	}
 	return out
-}
-
-// recovered turns a panic in a resolver into an error.
-func (h *Handler) recovered(ctx context.Context, value any) error {
-	return task.Recovered(ctx, value)
 }

@@ -46,8 +46,8 @@ func TestLoggedErrors(t *testing.T) {
 		"down": model.Errorf(model.Unavailable, "down"),
 	} {
 		var log bytes.Buffer
-		h := &Handler{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
-		if presented := h.presentError(t.Context(), err); presented.Message != message || presented.Extensions["code"] != "UNAVAILABLE" {
+		p := presenter{slog.New(slog.NewTextHandler(&log, nil))}
+		if presented := p.presentError(t.Context(), err); presented.Message != message || presented.Extensions["code"] != "UNAVAILABLE" {
 			t.Errorf("%s: %v %v", message, presented, presented.Extensions)
 		}
 		if logged := log.Len() > 0; logged != (message == "down") {

@@ -4,29 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
-
-	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/edge/eventstream"
 	"library-catalogue/graph/model"
 )
-
-// complete is the last event of an operation. It has empty data, because EventSource ignores events
-// without data.
-var complete = eventstream.Event{Name: "complete", Data: []byte{}}
-
-func nextEvent(response *graphql.Response) eventstream.Event {
-	return eventstream.Event{Name: "next", Data: AppendResponse(nil, response)}
-}
-
-func writeEvents(w http.ResponseWriter, response *graphql.Response) {
-	body := complete.AppendTo(nextEvent(response).AppendTo(nil))
-	header := w.Header()
-	header["Content-Type"] = contentTypes[eventStream]
-	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	_, _ = w.Write(body) // the client may have disconnected
-}
 
 // serveEvents writes the events of a subscription. It does not complete a stream that the server
 // ends when it stops, because the client must connect again.

@@ -16,9 +16,10 @@ import (
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
-// execution is a request whose operation runs in the pipeline.
+// execution runs the operation of a request in the pipeline.
 type execution struct {
 	*Handler
 	*request
@@ -195,7 +196,8 @@ func (e *execution) dispatch(ctx context.Context) *graphql.Response {
 	var response *graphql.Response
 	if o.plan.Complete() {
 		telemetry.RequestOf(ctx).Planned.Store(true)
-		ctx = graphql.WithResponseContext(graphql.WithOperationContext(ctx, o.OperationContext), e.presentError, e.recovered)
+		ctx = graphql.WithOperationContext(ctx, o.OperationContext)
+		ctx = graphql.WithResponseContext(ctx, e.presentError, task.Recovered)
 		response = o.plan.Answer(ctx, (*e.buffer)[:0], maxErrors)
 	} else {
 		responses, ctx := e.executor.DispatchOperation(ctx, o.OperationContext)

@@ -2,7 +2,6 @@ package graphqlhttp
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"sync"
 
@@ -15,22 +14,10 @@ import (
 	"library-catalogue/task"
 )
 
-var _ graphql.GraphExecutor = (*Handler)(nil)
-
 // executionKey is the key of the execution in the Stats of its OperationContext.
 const executionKey = "execution"
 
-// CreateOperationContext implements graphql.GraphExecutor, so that clients of tests use the handler. It finds, checks
-// and prices the operation.
-func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	body, err := json.Marshal(params) // the limits of a body apply
-	if err != nil {
-		return &graphql.OperationContext{}, badRequest("The request cannot be written as JSON.").errors
-	}
-	return h.CreateOperation(ctx, body, params.Headers)
-}
-
-// CreateOperation is CreateOperationContext for the JSON of a request.
+// CreateOperation finds, checks and prices the operation of a request in JSON.
 func (h *Handler) CreateOperation(ctx context.Context, body []byte, header http.Header) (*graphql.OperationContext, gqlerror.List) {
 	e := &execution{Handler: h, request: &request{}}
 	refused := e.decode(body)
@@ -66,7 +53,7 @@ func (h *Handler) Query(ctx context.Context, query string, variables []byte, wan
 	return e.response.Data, e.position, nil
 }
 
-// DispatchOperation implements graphql.GraphExecutor. It runs a query or mutation in the pipeline,
+// DispatchOperation runs a query or mutation in the pipeline,
 // which charges the caller and queues the operation. It charges for a subscription once, and opens a
 // stream. Call the ResponseHandler until it returns nil, with the returned context, which ends with
 // the stream.
@@ -108,7 +95,7 @@ func (Discard) Write(b []byte) (int, error) { return len(b), nil }
 // WriteHeader implements http.ResponseWriter.
 func (Discard) WriteHeader(int) {}
 
-// DispatchError implements graphql.GraphExecutor.
+// DispatchError returns the response with errors of an operation that did not run.
 func (h *Handler) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {
 	response := &graphql.Response{Errors: errs}
 	recordErrors(ctx, response)

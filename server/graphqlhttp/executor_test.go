@@ -1,6 +1,7 @@
 package graphqlhttp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/edge/admission"
@@ -16,6 +18,15 @@ import (
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
 )
+
+// CreateOperationContext implements graphql.GraphExecutor.
+func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	body, err := json.Marshal(params) // the limits of a body apply
+	if err != nil {
+		return &graphql.OperationContext{}, badRequest("The request cannot be written as JSON.").errors
+	}
+	return h.CreateOperation(ctx, body, params.Headers)
+}
 
 // stream returns the responses to an operation as gqlgen's transports of streams get them.
 func stream(t *testing.T, exec graphql.GraphExecutor, params *graphql.RawParams) (texts []string) {

@@ -17,13 +17,9 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/lexer"
 
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/eventstream"
@@ -32,6 +28,7 @@ import (
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
+	"library-catalogue/task"
 )
 
 // Catalogue is the data that GraphQL serves.
@@ -46,7 +43,7 @@ type Catalogue interface {
 	Sizes() model.Sizes
 	// Follow calls fn with each page of new changes until ctx ends or fn fails. Pages are shared.
 	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error), fn func(context.Context, *model.ChangePage) error) error
-	// PrimeChanges announces changes whose rows are read together.
+	// PrimeChanges announces changes, so that their rows are read together.
 	PrimeChanges(ctx context.Context, changes []*model.Change)
 	// Position returns the newest position that the reads of ctx see. Call it before them.
 	Position(ctx context.Context) (string, error)
@@ -78,8 +75,9 @@ type Config struct {
 // Handler serves GraphQL requests by POST, GET and HEAD.
 type Handler struct {
 	Config
+	presenter
 	limits    Limits
-	inputs    map[string]bool // types of arguments of mutations
+	variables variableTypes
 	documents *documents
 	persisted *persisted
 	schema    *ast.Schema
@@ -91,15 +89,16 @@ type Handler struct {
 func New(cfg Config) *Handler {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue})
 	h := &Handler{
-		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
+		Config: cfg, presenter: presenter{cfg.Logger}, limits: cfg.Options.Limits.OrDefault(),
 		schema: schema.Schema(), planned: graph.Planned(cfg.Catalogue), executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
-	h.executor.SetRecoverFunc(h.recovered)
+	h.executor.SetRecoverFunc(task.Recovered)
 	for _, code := range model.Codes {
 		cfg.Observer.DeclareErrors(errorCode(code))
 	}
 	h.documents = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission)
+	h.variables = variableTypes{h.schema, inputTypes(h.schema)}
 	h.persisted = newPersisted(h.documents, cfg.Options.Trusted, cfg.Logger)
 	return h
 }
@@ -107,7 +106,7 @@ func New(cfg Config) *Handler {
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	varyByAccept(w.Header())
-	q, refused := h.readRequest(w, r)
+	q, refused := readRequest(w, r, h.limits)
 	admission.ReleaseBody(r)
 	if refused == nil {
 		refused = h.resolve(r.Context(), q)
@@ -140,41 +139,3 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // subscriptionAdvice is the error of a subscription without a stream.
 const subscriptionAdvice = "A subscription needs a stream. Connect by WebSocket (graphql-transport-ws), or send Accept: text/event-stream."
-
-// unshared are the names of fields and arguments that depend on more than the request and the revision of the
-// catalogue: on the caller, or on the log of changes, which is written and purged in between.
-var unshared = []string{"viewer", "changes", "recentChanges", "history", "asOf"}
-
-// shared reports whether the response depends only on the request and the revision.
-func (q *request) shared(ctx context.Context) bool {
-	return !q.wantsCost && !q.wantsPosition && model.TokenErrorOf(ctx) == nil && !hasName(q.query, unshared...)
-}
-
-// cacheable reports whether the response may come from the cache.
-func (q *request) cacheable(ctx context.Context) bool {
-	return q.shared(ctx) && !hasName(q.query, "mutation")
-}
-
-// hasName reports whether one of the names is a name of the document, not a part of a string or of another name. It
-// returns true for a document with a syntax error.
-func hasName(document string, names ...string) bool {
-	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(document, name) }) {
-		return false
-	}
-	tokens := lexer.New(&ast.Source{Input: document})
-	for {
-		token, err := tokens.ReadToken()
-		switch {
-		case err != nil, token.Kind == lexer.Name && slices.Contains(names, token.Value):
-			return true
-		case token.Kind == lexer.EOF:
-			return false
-		}
-	}
-}
-
-// cacheKey returns the cache key of the response. introspection reports whether the caller may
-// read the schema.
-func (q *request) cacheKey(introspection bool) pipeline.Key {
-	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(introspection), q.mediaType, q.query, q.operationName, string(q.variables))
-}

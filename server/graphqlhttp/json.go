@@ -13,14 +13,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// errNotObject reports that a text is not a JSON object.
-var errNotObject = errors.New("not a JSON object")
-
-// tooLargeError reports that a value exceeds a limit.
-type tooLargeError string
-
-func (e tooLargeError) Error() string { return string(e) }
-
 // newDecoder returns a decoder that does not check characters and duplicate names.
 func newDecoder(text []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -46,8 +38,7 @@ func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
 }
 
 // readObject reads a JSON object (RFC 8259) strictly. It refuses invalid UTF-8, half surrogate
-// pairs, trailing data, duplicate keys, and values beyond the limits, whose depth counts from
-// base.
+// pairs, trailing data, duplicate keys, and values beyond the limits. The depth counts from base.
 //
 // It returns the canonical text: without white space, members sorted by name, only necessary
 // escapes, numbers unchanged.
@@ -96,5 +87,20 @@ func checkObject(d *jsontext.Decoder, base int) error {
 		if depth > base+maxValueDepth {
 			return tooLargeError(fmt.Sprintf("The values of the request are nested too deeply: at most %d levels are allowed.", maxValueDepth))
 		}
+	}
+}
+
+// scalar returns the value of a JSON text, or nil for an object or a list.
+func scalar(raw jsontext.Value) any {
+	switch raw.Kind() {
+	case jsontext.KindString:
+		text, _ := jsontext.AppendUnquote(nil, raw) // it is valid
+		return string(text)
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return raw.Kind() == jsontext.KindTrue
+	case jsontext.KindNumber:
+		return json.Number(raw)
+	default:
+		return nil
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// mutated is the result of a mutation, whose payload may be read several times.
+// mutated is the result of a mutation. Its payload may be read several times.
 type mutated struct {
 	done  bool
 	value any

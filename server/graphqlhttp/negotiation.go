@@ -44,35 +44,22 @@ func negotiate(accept []string) (mediaType string, events bool) {
 			return accept[0], false
 		}
 	}
-	plain, own, stream := preference{}, preference{}, preference{}
+	var plain, own, stream preference
 	for _, p := range httpcond.Preferences(accept) {
 		if charset, given := p.Params["charset"]; given && !strings.EqualFold(charset, "utf-8") {
 			continue
 		}
-		switch p.Name {
-		case plainJSON:
-			plain.add(3, p.Weight)
-		case graphQLResponse:
-			own.add(3, p.Weight)
-		case eventStream:
-			stream.add(3, p.Weight)
-		case "text/*":
-			stream.add(2, p.Weight)
-		case "application/*":
-			plain.add(2, p.Weight)
-			own.add(2, p.Weight)
-		case "*/*":
-			plain.add(1, p.Weight)
-			own.add(1, p.Weight)
-		}
+		plain.add(p, "*/*", "application/*", plainJSON)
+		own.add(p, "*/*", "application/*", graphQLResponse)
+		stream.add(p, "text/*", eventStream)
 	}
-	events = stream.quality > 0
+	events = stream.Weight > 0
 	switch {
-	case stream.quality > max(own.quality, plain.quality):
+	case stream.Weight > max(own.Weight, plain.Weight):
 		return eventStream, true
-	case own.quality > plain.quality, own.quality == plain.quality && own.exactness == 3 && own.quality > 0:
+	case own.Weight > plain.Weight, own.Weight == plain.Weight && own.Name == graphQLResponse && own.Weight > 0:
 		return graphQLResponse, events
-	case plain.quality > 0:
+	case plain.Weight > 0:
 		return plainJSON, events
 	}
 	return "", events
@@ -84,14 +71,15 @@ func varyByAccept(header http.Header) {
 	}
 }
 
-// preference is the weight of a media type in the most specific matching range.
+// preference is the element of the Accept headers for a media type: the most specific one, and the first of these.
 type preference struct {
+	httpcond.Preference
 	exactness int
-	quality   float64
 }
 
-func (p *preference) add(exactness int, quality float64) {
-	if exactness > p.exactness {
-		*p = preference{exactness, quality}
+// add takes an element if it names one of ranges, the least exact one first.
+func (p *preference) add(element httpcond.Preference, ranges ...string) {
+	if exactness := 1 + slices.Index(ranges, element.Name); exactness > p.exactness {
+		*p = preference{element, exactness}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/plan"
+	"library-catalogue/task"
 )
 
 // operation is an operation of a document with its variables.
@@ -53,9 +54,9 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 		}
 		return nil, invalid(validationError(gqlerror.Errorf("%s", message)))
 	}
-	variables, err := h.readVariables(ctx, chosen, q.variables)
+	variables, err := h.variables.read(chosen, q.variables)
 	if err != nil {
-		return nil, invalid(err)
+		return nil, invalid(h.presentError(ctx, err))
 	}
 	values, failure := validator.VariableValues(h.schema, chosen, variables)
 	if failure != nil {
@@ -65,7 +66,7 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 		RawQuery: q.query, OperationName: q.operationName, Variables: values, Headers: header,
 		Doc: document.QueryDocument, Operation: chosen,
 		DisableIntrospection:   !h.Options.Introspection.allows(ctx),
-		RecoverFunc:            h.recovered,
+		RecoverFunc:            task.Recovered,
 		ResolverMiddleware:     func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) },
 		RootResolverMiddleware: h.aroundRootField,
 	}

@@ -144,8 +144,8 @@ func byObject(fields []*ast.Field) (parts [][]*ast.Field) {
 	return parts
 }
 
-// sameShape reports whether two types have the same lists, nullability and leaf types. The fields
-// of objects are left to check.
+// sameShape reports whether two types have the same lists, nullability and leaf types. Method
+// check compares the fields of objects.
 func (o *overlaps) sameShape(a, b *ast.Type) bool {
 	if a.NonNull != b.NonNull || (a.Elem == nil) != (b.Elem == nil) {
 		return false

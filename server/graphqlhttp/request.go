@@ -3,25 +3,30 @@ package graphqlhttp
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/lexer"
 
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/httpcond"
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/model"
 )
 
 // request is a parsed GraphQL request (GraphQL over HTTP, section 5).
 type request struct {
-	mediaType string // of the response
+	mediaType string // media type of the response
 	events    bool   // the client accepts an event stream
 	readOnly  bool   // sent by GET or HEAD, which exclude mutations
 
@@ -38,7 +43,7 @@ type request struct {
 
 // readRequest reads a request by GET, HEAD or POST, strictly. It returns a request with the
 // media type of the response even if it refuses the request.
-func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
+func readRequest(w http.ResponseWriter, r *http.Request, limits Limits) (*request, *refusal) {
 	mediaType, events := negotiate(r.Header["Accept"])
 	q := &request{mediaType: cmp.Or(mediaType, plainJSON), events: events, readOnly: r.Method == http.MethodGet || r.Method == http.MethodHead}
 	var refused *refusal
@@ -50,21 +55,27 @@ func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request,
 	case q.readOnly:
 		refused = q.readGet(r.URL.RawQuery)
 	case r.Method == http.MethodPost:
-		refused = q.readPost(w, r, h.limits)
+		refused = q.readPost(w, r, limits)
 	default:
 		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "Send GraphQL requests by POST, or queries by GET.")
 		refused.allow = "GET, HEAD, POST"
 	}
 	if refused == nil {
-		q.wantsCost, refused = wantsCost(r.Header)
-	}
-	if refused == nil {
-		var err error
-		if q.wantsPosition, err = httpcond.WantsPosition(r.Header); err != nil {
-			refused = badRequest(model.AsError(err).Message)
-		}
+		refused = q.readHeader(r.Header)
 	}
 	return q, refused
+}
+
+// readHeader reads which reports the response has.
+func (q *request) readHeader(header http.Header) (refused *refusal) {
+	var err error
+	if q.wantsCost, err = httpcond.WantsReport(header[costKey], costHeader); err == nil {
+		q.wantsPosition, err = httpcond.WantsPosition(header)
+	}
+	if err != nil {
+		refused = badRequest(model.AsError(err).Message)
+	}
+	return refused
 }
 
 // compressed reports whether a body has an encoding. Small encoded bodies can expand to very
@@ -77,6 +88,10 @@ func compressed(codings []string) bool {
 	}
 	return false
 }
+
+const costHeader = "GraphQL-Cost"
+
+var costKey = http.CanonicalHeaderKey(costHeader)
 
 func (q *request) readGet(rawQuery string) *refusal {
 	params, err := url.ParseQuery(rawQuery)
@@ -208,4 +223,42 @@ func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Re
 	buffer.Grow(max(0, int(length)-buffer.Len()) + bytes.MinRead)
 	_, err := buffer.ReadFrom(body)
 	return err
+}
+
+// unshared are the names of fields and arguments that depend on more than the request and the revision of the
+// catalogue: on the caller, or on the log of changes, which is written and purged in between.
+var unshared = []string{"viewer", "changes", "recentChanges", "history", "asOf"}
+
+// hasName reports whether one of the names is a name of the document, not a part of a string or of another name. It
+// returns true for a document with a syntax error.
+func hasName(document string, names ...string) bool {
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(document, name) }) {
+		return false
+	}
+	tokens := lexer.New(&ast.Source{Input: document})
+	for {
+		token, err := tokens.ReadToken()
+		switch {
+		case err != nil, token.Kind == lexer.Name && slices.Contains(names, token.Value):
+			return true
+		case token.Kind == lexer.EOF:
+			return false
+		}
+	}
+}
+
+// shared reports whether the response depends only on the request and the revision.
+func (q *request) shared(ctx context.Context) bool {
+	return !q.wantsCost && !q.wantsPosition && model.TokenErrorOf(ctx) == nil && !hasName(q.query, unshared...)
+}
+
+// cacheable reports whether the response may come from the cache.
+func (q *request) cacheable(ctx context.Context) bool {
+	return q.shared(ctx) && !hasName(q.query, "mutation")
+}
+
+// cacheKey returns the cache key of the response. introspection reports whether the caller may
+// read the schema.
+func (q *request) cacheKey(introspection bool) pipeline.Key {
+	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(introspection), q.mediaType, q.query, q.operationName, string(q.variables))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/eventstream"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 )
@@ -34,7 +35,7 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 	default:
 		mediaType = plainJSON
 	}
-	if status == 0 { // an invalid document; with application/json the status is that of the transport
+	if status == 0 { // an invalid document; with application/json only the transport counts
 		status = http.StatusOK
 		if mediaType == graphQLResponse {
 			status = http.StatusBadRequest
@@ -77,10 +78,7 @@ func recordErrors(ctx context.Context, response *graphql.Response) {
 	for _, err := range response.Errors {
 		code, _ := err.Extensions["code"].(string)
 		record.AddError(code)
-		if err.Extensions == nil {
-			err.Extensions = map[string]any{}
-		}
-		err.Extensions["requestId"] = record.ID // the request's id in the log
+		err.Extensions = withExtension(err.Extensions, "requestId", record.ID) // the request's id in the log
 	}
 	if all := warnings(ctx); all != nil {
 		response.Extensions = withExtension(response.Extensions, "warnings", all)
@@ -151,4 +149,20 @@ func withExtension(extensions map[string]any, name string, value any) map[string
 	}
 	extensions[name] = value
 	return extensions
+}
+
+// complete is the last event of an operation. It has empty data, because EventSource ignores events
+// without data.
+var complete = eventstream.Event{Name: "complete", Data: []byte{}}
+
+func nextEvent(response *graphql.Response) eventstream.Event {
+	return eventstream.Event{Name: "next", Data: AppendResponse(nil, response)}
+}
+
+func writeEvents(w http.ResponseWriter, response *graphql.Response) {
+	body := complete.AppendTo(nextEvent(response).AppendTo(nil))
+	header := w.Header()
+	header["Content-Type"] = contentTypes[eventStream]
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	_, _ = w.Write(body) // the client may have disconnected
 }

@@ -1,7 +1,6 @@
 package graphqlhttp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,16 +16,21 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// readVariables reads the variables of an operation and checks their types (GraphQL September
-// 2025, section 6.1.2), because gqlparser confuses numbers with strings and ignores custom
-// scalars. It stops at the first wrong type and skips undeclared variables. gqlparser checks the
-// rest.
-func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDefinition, object jsontext.Value) (map[string]any, *gqlerror.Error) {
+// variableTypes are the types of the variables of a schema.
+type variableTypes struct {
+	schema *ast.Schema
+	inputs map[string]bool // types of arguments of mutations
+}
+
+// read reads the variables of an operation and checks their types (GraphQL September 2025, section
+// 6.1.2), because gqlparser confuses numbers with strings and ignores custom scalars. It stops at
+// the first wrong type and skips undeclared variables. gqlparser checks the rest.
+func (t variableTypes) read(operation *ast.OperationDefinition, object jsontext.Value) (map[string]any, error) {
 	values := map[string]any{}
 	if object == nil {
 		return values, nil
 	}
-	r := variableReader{Decoder: newDecoder(object), schema: h.documents.schema, max: maxErrors}
+	r := variableReader{Decoder: newDecoder(object), variableTypes: t}
 	_, _ = r.ReadToken() // the opening brace
 	for !r.stopped() && r.PeekKind() == jsontext.KindString {
 		token, _ := r.ReadToken()
@@ -36,16 +40,13 @@ func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDef
 			_ = r.SkipValue()
 			continue
 		}
-		r.isInput = h.inputs[variable.Type.NamedType]
+		r.isInput = t.inputs[variable.Type.NamedType]
 		values[name] = r.value(variable.Type, ast.Path{ast.PathName(name)})
 	}
 	if r.message != "" {
 		return nil, variableError(operation, r.path, r.message)
 	}
-	if r.refused != nil {
-		return nil, h.presentError(ctx, r.refused.Err())
-	}
-	return values, nil
+	return values, r.refused.Err()
 }
 
 // variableError returns the error of the value at a path, which begins with the variable's name.
@@ -70,17 +71,16 @@ func nameVariable(operation *ast.OperationDefinition, err error) *gqlerror.Error
 // variableReader reads the value of a variable until a part has the wrong type.
 type variableReader struct {
 	*jsontext.Decoder
-	schema  *ast.Schema
+	variableTypes
 	isInput bool // the variable is the input of a mutation: names of fields omit it
 
-	path    ast.Path // of the part with the wrong type
+	path    ast.Path // path of the part with the wrong type
 	message string
 
-	refused model.FieldErrors // errors of custom scalars
-	max     int               // maximum number of refused
+	refused model.FieldErrors // errors of custom scalars, at most maxErrors
 }
 
-func (r *variableReader) stopped() bool { return r.message != "" || len(r.refused) == r.max }
+func (r *variableReader) stopped() bool { return r.message != "" || len(r.refused) == maxErrors }
 
 func (r *variableReader) value(of *ast.Type, path ast.Path) any {
 	switch kind := r.PeekKind(); {
@@ -204,21 +204,6 @@ var scalars = map[string]func() graphql.Unmarshaler{
 	"Date":     func() graphql.Unmarshaler { return new(model.Date) },
 	"DateTime": func() graphql.Unmarshaler { return new(model.Timestamp) },
 	"Decimal":  func() graphql.Unmarshaler { return new(model.Cents) },
-}
-
-// scalar returns the value of a JSON text, or nil for an object or a list.
-func scalar(raw jsontext.Value) any {
-	switch raw.Kind() {
-	case jsontext.KindString:
-		text, _ := jsontext.AppendUnquote(nil, raw) // it is valid
-		return string(text)
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return raw.Kind() == jsontext.KindTrue
-	case jsontext.KindNumber:
-		return json.Number(raw)
-	default:
-		return nil
-	}
 }
 
 // fits reports whether a value is valid for a built-in scalar or an enum.

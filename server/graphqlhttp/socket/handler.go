@@ -1,4 +1,4 @@
-// Package stream serves GraphQL over WebSocket, by the protocol graphql-transport-ws
+// Package socket serves GraphQL over WebSocket, by the protocol graphql-transport-ws
 // (github.com/enisdenjo/graphql-ws, PROTOCOL.md).
 package socket
 

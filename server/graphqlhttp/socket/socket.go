@@ -24,7 +24,7 @@ type socket struct {
 	*Handler
 	conn    *websocket.Conn
 	request *http.Request   // template of the requests of operations
-	ctx     context.Context // of the operations; the close code is sent after its end
+	ctx     context.Context // context of all operations; the close code is sent after its end
 	cancel  context.CancelCauseFunc
 
 	ready  chan struct{}   // closed after connection_ack
