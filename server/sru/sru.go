@@ -15,15 +15,12 @@ import (
 // Path is the path of the service.
 const Path = "/sru"
 
-// Config configures a Handler.
-type Config struct {
-	// Query runs a GraphQL query, priced and queued like those of other clients.
+// Handler answers the requests of SRU by GET and POST.
+type Handler struct {
+	// Query runs a GraphQL query, which is priced and queued like others.
 	Query     func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte, position string, err error)
 	PublicURL string // origin of the service; empty: explain names no host
 }
-
-// Handler answers the requests of SRU by GET and POST.
-type Handler struct{ Config }
 
 // MaxBodyBytes is the maximum size of a form.
 const MaxBodyBytes = 16 << 10

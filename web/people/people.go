@@ -17,7 +17,12 @@ import (
 type Pages struct {
 	Service  *accounts.Service
 	Source   view.Source
-	Webhooks func(context.Context) ([]*model.Webhook, error) // all endpoints; nil: they are not shown
+	Webhooks Webhooks // nil: they are not shown
+}
+
+// Webhooks has the endpoints of webhooks, for admins.
+type Webhooks interface {
+	List(context.Context) ([]*model.Webhook, error)
 }
 
 // signedIn returns the person of a session, or the redirect to the form that begins one.
@@ -111,7 +116,7 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 type adminView struct {
 	Accounts []*model.Account
 	Own      model.ID
-	Only     bool // nobody else is an admin who can sign in, so the caller keeps the role
+	Only     bool // no other admin can sign in, so the caller keeps the role
 	Roles    []role
 	Webhooks []*model.Webhook
 	HasHooks bool
@@ -133,7 +138,7 @@ func (p Pages) Admin(r *http.Request) (*view.Page, error) {
 		return a.ID != own.ID && a.Role == model.Admin && !a.Disabled && !a.Pending
 	})
 	if p.Webhooks != nil {
-		if main.Webhooks, err = p.Webhooks(r.Context()); err != nil {
+		if main.Webhooks, err = p.Webhooks.List(r.Context()); err != nil {
 			return nil, err
 		}
 	}
