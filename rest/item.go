@@ -55,29 +55,6 @@ func (res *resource) find(ctx context.Context, f *format, id string) (*object, e
 	return found, err
 }
 
-// objectOrNil returns the object of a row, or nil if the row is nil.
-func objectOrNil[T any](ctx context.Context, row *T, newObject func(context.Context, *T) (*object, error), err error) (*object, error) {
-	if err != nil || row == nil {
-		return nil, err
-	}
-	return newObject(ctx, row)
-}
-
-// written returns the object of a created or updated row.
-func written[T any](ctx context.Context, h *handler, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (object *object, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	err = h.catalogue.ReadBack(ctx, func(ctx context.Context) (err error) {
-		object, err = newObject(ctx, payload.Row)
-		return err
-	})
-	if err != nil && !errors.Is(err, model.ErrSnapshotChanged) {
-		return nil, &model.Error{Code: model.Unavailable, InDoubt: true, Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
-	}
-	return object, err
-}
-
 // jsonOf returns the format of the response to a write.
 func jsonOf(r *http.Request) *format {
 	return (&query{values: parseQuery(r.URL.RawQuery)}).including(jsonFormat)
@@ -171,7 +148,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, 
 		if err != nil {
 			return err
 		}
-		return res.remove(ctx, model.ParseID(id), version, policy)
+		return res.remove(ctx, model.DeleteInput{ID: model.ParseID(id), ExpectedVersion: version, OnChildren: policy})
 	}, func(w http.ResponseWriter) {
 		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" deleted successfully", []byte("null")))
 	})
