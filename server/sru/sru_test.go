@@ -80,7 +80,7 @@ func TestDiagnostics(t *testing.T) {
 	} {
 		_, err := variablesOf(map[string][]string{"query": {query}})
 		if got, ok := errors.AsType[diagnosticError](err); !ok || got.code != want {
-			t.Errorf("%.40s: %v, want %d", query, err, want)
+			t.Errorf("%.40s: %v, want %v", query, err, want)
 		}
 	}
 }
