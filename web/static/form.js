@@ -1,5 +1,6 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, newKey, GraphQLError, leaving } from './token.js';
+import { leaving } from './account.js';
+import { request, newKey, GraphQLError } from './request.js';
 import { fieldProblem, inWords, known } from './words.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';

@@ -1,6 +1,6 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { account } from './account.js';
-import { token, holder, authorization, ask, newKey } from './token.js';
+import { account, token } from './account.js';
+import { holder, authorization, ask, newKey } from './request.js';
 import { inWords, known } from './words.js';
 import { onLeave, announce } from './visit.js';
 

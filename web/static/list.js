@@ -1,6 +1,6 @@
 // The list of books: fields that find values of a filter, and ticked books.
 import { plural } from './buttons.js';
-import { request, GraphQLError } from './token.js';
+import { request, GraphQLError } from './request.js';
 import { visit, announce } from './visit.js';
 
 // openDialog loads the dialogs when the first one is needed.
