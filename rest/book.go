@@ -9,7 +9,7 @@ import (
 func (h *handler) books() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		listing: listings["books"], name: "books", noun: "Book", plural: "Books", itemFormats: itemFormats,
+		listing: bookListing, name: "books", plural: "Books", itemFormats: itemFormats,
 		operations: &rows[model.Book, *model.Book, model.CreateBookInput, model.BookPatch]{
 			handler: h, pageOf: query.Books, stream: h.catalogue.StreamBooks, row: query.Book,
 			createRow: mutation.CreateBook, updateRow: mutation.UpdateBook, deleteRow: mutation.DeleteBook,

@@ -9,7 +9,7 @@ import (
 func (h *handler) categories() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		listing: listings["categories"], name: "categories", noun: "Category", plural: "Categories",
+		listing: categoryListing, name: "categories", plural: "Categories",
 		operations: &rows[model.Category, *model.Category, model.CreateCategoryInput, model.CategoryPatch]{
 			handler: h, pageOf: query.Categories, stream: h.catalogue.StreamCategories, row: query.Category,
 			createRow: mutation.CreateCategory, updateRow: mutation.UpdateCategory, deleteRow: mutation.DeleteCategory,

@@ -9,7 +9,7 @@ import (
 func (h *handler) genres() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		listing: listings["genres"], name: "genres", noun: "Genre", plural: "Genres",
+		listing: genreListing, name: "genres", plural: "Genres",
 		operations: &rows[model.Genre, *model.Genre, model.CreateGenreInput, model.GenrePatch]{
 			handler: h, pageOf: query.Genres, stream: h.catalogue.StreamGenres, row: query.Genre,
 			createRow: mutation.CreateGenre, updateRow: mutation.UpdateGenre, deleteRow: mutation.DeleteGenre,

@@ -32,11 +32,11 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 			if httpcond.NotModified(w, r, found.tag) {
 				return
 			}
-			body := envelope.Success(res.noun+" retrieved successfully", found.text)
+			body := envelope.Success(res.typename+" retrieved successfully", found.text)
 			if f.appender != nil {
 				body = slices.Concat([]byte(f.begin), found.text, []byte(f.end))
 			}
-			f.setHeaders(w, strings.ToLower(res.noun)+"-"+found.id.String())
+			f.setHeaders(w, strings.ToLower(res.typename)+"-"+found.id.String())
 			envelope.WriteBody(w, http.StatusOK, body)
 		},
 	}))
@@ -50,7 +50,7 @@ func cacheKey(r *http.Request, format string) pipeline.Key {
 func (res *resource) find(ctx context.Context, f *format, id string) (*object, error) {
 	found, err := res.one(ctx, f, id)
 	if err == nil && found == nil {
-		err = model.Errorf(model.NotFound, "%s not found", res.noun)
+		err = model.Errorf(model.NotFound, "%s not found", res.typename)
 	}
 	return found, err
 }
@@ -77,7 +77,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 		return envelope.Encode(storedResponse{
 			Location: "/api/" + res.name + "/" + created.id.String(),
 			ETag:     created.tag,
-			Body:     envelope.Success(res.noun+" created successfully", created.text),
+			Body:     envelope.Success(res.typename+" created successfully", created.text),
 		}), nil
 	}
 	var stored []byte
@@ -104,7 +104,7 @@ func (res *resource) deletedSince(err error) error {
 	if !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
-	return model.Errorf(model.Conflict, "%s was stored, then deleted by a concurrent request together with its parent.", res.noun)
+	return model.Errorf(model.Conflict, "%s was stored, then deleted by a concurrent request together with its parent.", res.typename)
 }
 
 // put replaces an object.
@@ -128,7 +128,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 		return cmp.Or(precondition, res.deletedSince(err))
 	}, func(w http.ResponseWriter) {
 		w.Header().Set("ETag", updated.tag)
-		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" updated successfully", updated.text))
+		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.typename+" updated successfully", updated.text))
 	})
 }
 
@@ -150,7 +150,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, 
 		}
 		return res.remove(ctx, model.DeleteInput{ID: model.ParseID(id), ExpectedVersion: version, OnChildren: policy})
 	}, func(w http.ResponseWriter) {
-		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" deleted successfully", []byte("null")))
+		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.typename+" deleted successfully", []byte("null")))
 	})
 }
 
@@ -193,10 +193,10 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 		return &impossible, err
 	}
 	if !httpcond.IfMatchAllows(r, found.tag) {
-		return &impossible, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
+		return &impossible, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.typename)
 	}
 	if httpcond.IfNoneMatchHas(r, found.tag) {
-		return &impossible, model.Errorf(model.Stale, "%s matches the If-None-Match header.", res.noun)
+		return &impossible, model.Errorf(model.Stale, "%s matches the If-None-Match header.", res.typename)
 	}
 	return &found.version, nil
 }

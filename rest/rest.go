@@ -82,8 +82,7 @@ type handler struct {
 type resource struct {
 	*listing
 	operations
-	name         string    // in paths: "books"
-	noun, plural string    // in messages: "Book", "Books"
+	name, plural string    // in paths: "books"; in messages: "Books"
 	itemFormats  []*format // formats of one object; nil: only JSON
 }
 

@@ -54,7 +54,7 @@ type rows[T any, P node[T], C, U any] struct {
 	patch     func(model.Form) *U
 
 	parents  func(context.Context, P) (*model.Genre, *model.Category, error) // nested objects; nil: the type has none
-	versions func(P, *model.Genre, *model.Category) []int64                  // of the row and its nested objects
+	versions func(P, *model.Genre, *model.Category) []int64                  // versions of the row and its nested objects
 	appender func(*format, genreCache) appender[P]
 }
 

@@ -85,8 +85,8 @@ func languageOf(tag string) view.Named {
 	return view.Named{ID: tag, Name: lang.Name(tag)}
 }
 
-// newFacet returns the filter by a parameter with the first values of counts and all selected values, which names has the
-// names of.
+// newFacet returns the filter by a parameter with the first values of counts and all selected values. names has the
+// names of the selected values.
 func newFacet(l listing, name, label string, counts []counted, maxValues int, names []view.Named) facetView {
 	selected := l.values[name]
 	var values []facetValue

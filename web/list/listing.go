@@ -17,7 +17,7 @@ import (
 // listing is a list of books by the parameters of its address. URL and readListing convert it.
 type listing struct {
 	values url.Values          // by parameter, in canonical form
-	forms  map[string][]string // forms of the authors, as far as they are read
+	forms  map[string][]string // forms of the authors that were read
 }
 
 // Get returns the first value of a parameter, or "".
@@ -61,7 +61,7 @@ const (
 type parameter struct {
 	name    string
 	max     int                                           // values that count
-	parse   func(text string) (canonical string, ok bool) // of a trimmed text; nil: all texts are canonical
+	parse   func(text string) (canonical string, ok bool) // takes trimmed texts; nil: all texts are canonical
 	problem string                                        // after an invalid text; empty: it is ignored without a note
 }
 
@@ -77,7 +77,7 @@ var parameters = []parameter{
 	{"to", 1, year, "is not a year. Use four digits, like 1984."},
 	{"price_min", 1, price, "is not a price. Use the form 15.71."},
 	{"price_max", 1, price, "is not a price. Use the form 15.71."},
-	{"since", 1, moment, "is not a time. Use the form 2026-01-31T12:00:00Z."}, // of a change, as after an import
+	{"since", 1, moment, "is not a time. Use the form 2026-01-31T12:00:00Z."}, // changed since, for links from an import
 	{"sort", 1, order, "is not an order. Choose one above the list."},         // by default match or added
 	{"dir", 1, nil, ""},
 	{"after", 1, nil, ""},  // cursor before the page
@@ -289,8 +289,8 @@ func GenreURL(id string) string { return byValue("genre", id) }
 // CategoryURL returns the URL of the books of a category.
 func CategoryURL(id string) string { return byValue("category", id) }
 
-// with returns the first page of the list, with all values of the filters and with other values of some parameters: pairs
-// of a name and a value, which is empty for none.
+// with returns the first page of the list, with all values of the filters and with other values of some parameters, as
+// pairs of a name and a value. An empty value removes the parameter.
 func (l listing) with(pairs ...string) listing {
 	l.values = maps.Clone(l.values)
 	for _, name := range []string{"after", "before", "at", "find_genre", "find_author"} {

@@ -145,18 +145,26 @@ func (p Pages) Admin(r *http.Request) (*view.Page, error) {
 	return &view.Page{Name: "admin.html", Title: "People", Section: "admin", Script: "people.js", Main: main}, nil
 }
 
-// Device returns the browser and the system of a client's name of itself.
+// browsers and systems have the signs of programs in the name that a client gives itself, with their names. The first
+// match counts.
+var (
+	browsers = [][2]string{{"Edg", "Edge"}, {"Firefox", "Firefox"}, {"Chrome", "Chrome"}, {"Safari", "Safari"}}
+	systems  = [][2]string{
+		{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS", "Mac"}, {"Linux", "Linux"},
+	}
+)
+
+// Device returns the browser and the system in a User-Agent.
 func Device(agent string) string {
-	find := func(names ...[2]string) string {
-		for _, name := range names {
-			if strings.Contains(agent, name[0]) {
-				return name[1]
+	find := func(signs [][2]string) string {
+		for _, sign := range signs {
+			if strings.Contains(agent, sign[0]) {
+				return sign[1]
 			}
 		}
 		return ""
 	}
-	browser := find([2]string{"Edg", "Edge"}, [2]string{"Firefox", "Firefox"}, [2]string{"Chrome", "Chrome"}, [2]string{"Safari", "Safari"})
-	system := find([2]string{"Android", "Android"}, [2]string{"iPhone", "iPhone"}, [2]string{"iPad", "iPad"}, [2]string{"Windows", "Windows"}, [2]string{"Mac OS", "Mac"}, [2]string{"Linux", "Linux"})
+	browser, system := find(browsers), find(systems)
 	switch {
 	case browser == "":
 		return view.Leading(agent, 60)

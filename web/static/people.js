@@ -143,7 +143,7 @@ async function enterToken() {
   if (await ask('', true)) location.assign(document.querySelector('main [data-sent]').dataset.sent);
 }
 
-// checkAddress says before a password is typed that the browser would not keep the session. An empty login signs nobody in.
+// checkAddress says before a password is typed that the browser would not keep the session. An empty login fails.
 async function checkAddress(form) {
   const refused = await send('/login', {}).catch((error) => error);
   if (refused.status === 403 && !form.elements.password.value) refuse(form, refused.message, {});
