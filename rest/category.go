@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"fmt"
 
 	"library-catalogue/graph/model"
 )
@@ -10,35 +9,18 @@ import (
 func (h *handler) categories() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		listing: listings["categories"], name: "categories", noun: "Category", plural: "Categories",
-		list: func(ctx context.Context, f *format, a model.PageArgs) (list, error) {
-			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
-			return listOf(f, categories, h.appendCategory, err)
-		},
-		stream: streamOf(h.catalogue.StreamCategories, h.appendCategory),
-		one: func(ctx context.Context, _ *format, id string) (*object, error) {
-			category, err := query.Category(ctx, id, nil)
-			return objectOrNil(ctx, category, h.category, err)
-		},
-		create: func(ctx context.Context, _ *format, form model.Form) (*object, error) {
-			payload, err := mutation.CreateCategory(ctx, form.CreateCategory())
-			return written(ctx, h, "Category", payload, h.category, err)
-		},
-		update: func(ctx context.Context, _ *format, id model.ID, form model.Form, version *int64) (*object, error) {
-			payload, err := mutation.UpdateCategory(ctx, model.UpdateCategoryInput{ID: id, Patch: form.ReplaceCategory(), ExpectedVersion: version})
-			return written(ctx, h, "Category", payload, h.category, err)
-		},
-		remove: func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
-			_, err := mutation.DeleteCategory(ctx, model.DeleteCategoryInput{ID: id, ExpectedVersion: version, OnChildren: policy})
-			return err
+		listing: categoryListing, name: "categories", plural: "Categories",
+		operations: &rows[model.Category, *model.Category, model.CreateCategoryInput, model.CategoryPatch]{
+			handler: h, typename: categoryListing.typename, pageOf: query.Categories, stream: h.catalogue.StreamCategories, row: query.Category,
+			createRow: mutation.CreateCategory, updateRow: mutation.UpdateCategory, deleteRow: mutation.DeleteCategory,
+			input: model.Form.CreateCategory, patch: model.Form.ReplaceCategory,
+			parents:  func(context.Context, *model.Category) (*model.Genre, *model.Category, error) { return nil, nil, nil },
+			versions: func(c *model.Category, _ *model.Genre, _ *model.Category) []int64 { return []int64{c.Version} },
+			appender: func(*format, genreCache) appender[*model.Category] { return appendCategory },
 		},
 	}
 }
 
-func (h *handler) category(_ context.Context, c *model.Category) (*object, error) {
-	return &object{id: c.ID, version: c.Version, tag: fmt.Sprintf(`"%d"`, c.Version), text: appendCategory(nil, c)}, nil
-}
-
-func (h *handler) appendCategory(_ context.Context, dst []byte, c *model.Category) ([]byte, error) {
-	return appendCategory(dst, c), nil
+func appendCategory(dst []byte, c *model.Category, _ *model.Genre, _ *model.Category) []byte {
+	return append(model.CategoryJSON.Append(dst, c), '}')
 }

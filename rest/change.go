@@ -27,15 +27,6 @@ const (
 // changeFormats are the formats of changes, the default first.
 var changeFormats = []*format{jsonFormat, {name: "event-stream", contentType: eventstream.MediaType}}
 
-// catalogueTypes has the type of each value of the parameter types, and the name of its list.
-var catalogueTypes = []struct {
-	name string
-	of   model.CatalogueType
-	list string
-}{
-	{"book", model.TypeBook, "books"}, {"genre", model.TypeGenre, "genres"}, {"category", model.TypeCategory, "categories"},
-}
-
 // getChanges responds with a page of changes, or with a stream of them.
 func (h *handler) getChanges(w http.ResponseWriter, r *http.Request, _ *resource, _ string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
@@ -114,20 +105,15 @@ func (h *handler) sendChanges(ctx context.Context, out *eventstream.Writer, args
 // changes returns the parameters of the log.
 func (q *query) changes() model.ChangeArgs {
 	args := model.ChangeArgs{First: model.DefaultFeedPage}
-	var list string
-	for name := range strings.SplitSeq(strings.Join(slices.Concat(q.values["types"], q.values["types[]"]), ","), ",") {
-		if name = strings.TrimSpace(name); name == "" {
+	var chosen *listing
+	for _, name := range q.items("types") {
+		i := slices.IndexFunc(listings, func(l *listing) bool { return strings.ToLower(l.typename) == name })
+		if i < 0 {
+			q.refuse("types", "The %s field must be a comma-separated list of these: book, genre, category.")
 			continue
 		}
-		known := false
-		for _, t := range catalogueTypes {
-			if t.name == name {
-				args.Types, list, known = append(args.Types, t.of), t.list, true
-			}
-		}
-		if !known {
-			q.refuse("types", "The %s field must be a comma-separated list of these: book, genre, category.")
-		}
+		chosen = listings[i]
+		args.Types = append(args.Types, model.CatalogueType(strings.ToUpper(name)))
 	}
 	if q.has("limit") {
 		args.First = q.integer("limit", model.MaxPageSize)
@@ -136,7 +122,7 @@ func (q *query) changes() model.ChangeArgs {
 		args.After = &after
 	}
 	if len(args.Types) == 1 {
-		args.Filter = q.filter(listings[list].conditions)
+		args.Filter = q.filter(chosen.conditions)
 		delete(args.Filter, "id")
 	} else {
 		for _, l := range listings {

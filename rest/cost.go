@@ -15,15 +15,15 @@ const (
 
 // listing describes the list of a type: its parameters, formats and cost.
 type listing struct {
-	typename   string
-	rowCost    int64 // of an object with its nested objects
+	typename   string // also in messages
+	rowCost    int64  // units for an object with its nested objects
 	conditions []condition
 	sortFields []string  // values of sort: GraphQL's names in lower case
-	formats    []*format // of the list; nil: only JSON
+	formats    []*format // formats of the list; nil: only JSON
 }
 
-var listings = map[string]*listing{
-	"books": {"Book", 3, []condition{
+var (
+	bookListing = &listing{"Book", 3, []condition{
 		{"ids", []string{"id", "in"}, ids},
 		{"genre_id", []string{"genreId", "in"}, ids},
 		{"category_id", []string{"genre", "categoryId", "in"}, ids},
@@ -36,10 +36,12 @@ var listings = map[string]*listing{
 		{"price_max", []string{"price", "lte"}, amount},
 		{"published_from", []string{"publishedAt", "gte"}, day},
 		{"published_to", []string{"publishedAt", "lte"}, day},
-	}, sortFields("Book"), listFormats},
-	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortFields("Genre"), nil},
-	"categories": {"Category", 1, nil, sortFields("Category"), nil},
-}
+	}, sortFields("Book"), listFormats}
+	genreListing    = &listing{"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortFields("Genre"), nil}
+	categoryListing = &listing{"Category", 1, nil, sortFields("Category"), nil}
+
+	listings = []*listing{bookListing, genreListing, categoryListing}
+)
 
 // cost estimates the cost of a list in the units of GraphQL's cost, about one per row. long reports whether it is a
 // whole list of more than maxShortRows rows.

@@ -30,7 +30,7 @@ func TestCost(t *testing.T) {
 		{"books?price_min=1&per_page=1", 3, 103, 100, false},
 	} {
 		name, parameters, _ := strings.Cut(tt.request, "?")
-		l, q := listings[name], &query{values: parseQuery(parameters)}
+		l, q := map[string]*listing{"books": bookListing, "genres": genreListing, "categories": categoryListing}[name], &query{values: parseQuery(parameters)}
 		args, page := q.args(l), q.paging()
 		if got, long := l.cost(args, page, few); got.Total != tt.ofFew || long {
 			t.Errorf("%s of few: %d, long: %t; want %d", tt.request, got.Total, long, tt.ofFew)

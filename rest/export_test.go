@@ -24,7 +24,7 @@ func ListParameters(h http.Handler, list string) (names, sorts []string) {
 	res := h.(*handler).byPattern["/api/"+list][0].resource
 	if res == nil { // changes take the conditions of each type
 		names = []string{"types"}
-		for _, c := range listings["books"].conditions {
+		for _, c := range bookListing.conditions {
 			names = append(names, c.parameter)
 		}
 		return append(names, "after", "limit", "format"), nil

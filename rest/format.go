@@ -19,13 +19,13 @@ import (
 type format struct {
 	name           string // value of the parameter format
 	contentType    string
-	tagSuffix      string // of the ETag
-	suffix         string // of a file name; empty: no file
+	tagSuffix      string // end of the ETag
+	suffix         string // end of the file name; empty: no file
 	begin          string // text before the rows
 	separator, end string // text between and after the rows
 	// appender returns a function that appends a book; nil: JSON in the envelope.
 	appender func() bookfile.Appender
-	books    model.JSONFields[model.Book] // of the JSON of a book
+	books    model.JSONFields[model.Book] // fields in JSON
 	// pack returns a writer that makes the file of a list from its text; nil: the text is the file.
 	pack func(io.Writer) (io.WriteCloser, error)
 }
@@ -130,11 +130,14 @@ func (f *format) packed(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	var file bytes.Buffer
-	err := f.packTo(&file, func(w io.Writer) error { return second(w.Write(text)) })
+	err := f.packTo(&file, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 	return file.Bytes(), err
 }
 
-// packTo writes the file of a list, whose text write writes.
+// packTo writes the file of a list. write writes its text.
 func (f *format) packTo(dst io.Writer, write func(io.Writer) error) error {
 	if f.pack == nil {
 		return write(dst)
@@ -148,8 +151,6 @@ func (f *format) packTo(dst io.Writer, write func(io.Writer) error) error {
 	}
 	return w.Close()
 }
-
-func second(_ int, err error) error { return err }
 
 // listTag returns the ETag of a list at a revision.
 func (f *format) listTag(revision int64) string {

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"fmt"
 
 	"library-catalogue/graph/model"
 )
@@ -10,46 +9,50 @@ import (
 func (h *handler) genres() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		listing: listings["genres"], name: "genres", noun: "Genre", plural: "Genres",
-		list: func(ctx context.Context, f *format, a model.PageArgs) (list, error) {
-			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
-			return listOf(f, genres, h.appendGenre, err)
-		},
-		stream: streamOf(h.catalogue.StreamGenres, h.appendGenre),
-		one: func(ctx context.Context, _ *format, id string) (*object, error) {
-			genre, err := query.Genre(ctx, id, nil)
-			return objectOrNil(ctx, genre, h.genre, err)
-		},
-		create: func(ctx context.Context, _ *format, form model.Form) (*object, error) {
-			payload, err := mutation.CreateGenre(ctx, form.CreateGenre())
-			return written(ctx, h, "Genre", payload, h.genre, err)
-		},
-		update: func(ctx context.Context, _ *format, id model.ID, form model.Form, version *int64) (*object, error) {
-			payload, err := mutation.UpdateGenre(ctx, model.UpdateGenreInput{ID: id, Patch: form.ReplaceGenre(), ExpectedVersion: version})
-			return written(ctx, h, "Genre", payload, h.genre, err)
-		},
-		remove: func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
-			_, err := mutation.DeleteGenre(ctx, model.DeleteGenreInput{ID: id, ExpectedVersion: version, OnChildren: policy})
-			return err
+		listing: genreListing, name: "genres", plural: "Genres",
+		operations: &rows[model.Genre, *model.Genre, model.CreateGenreInput, model.GenrePatch]{
+			handler: h, typename: genreListing.typename, pageOf: query.Genres, stream: h.catalogue.StreamGenres, row: query.Genre,
+			createRow: mutation.CreateGenre, updateRow: mutation.UpdateGenre, deleteRow: mutation.DeleteGenre,
+			input: model.Form.CreateGenre, patch: model.Form.ReplaceGenre,
+			parents: func(ctx context.Context, g *model.Genre) (*model.Genre, *model.Category, error) {
+				c, err := h.catalogue.Genre().Category(ctx, g)
+				return nil, c, err
+			},
+			versions: func(g, _ *model.Genre, c *model.Category) []int64 { return []int64{g.Version, c.Version} },
+			appender: func(*format, genreCache) appender[*model.Genre] { return appendGenre },
 		},
 	}
 }
 
-func (h *handler) genre(ctx context.Context, g *model.Genre) (*object, error) {
-	c, err := h.catalogue.Genre().Category(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	return &object{
-		id: g.ID, version: g.Version, tag: fmt.Sprintf(`"%d.%d"`, g.Version, c.Version),
-		text: appendGenre(nil, g, c),
-	}, nil
+// genreCategoryFields are the fields of a category nested in a genre that is not nested.
+var genreCategoryFields = model.CategoryJSON.Before("created_at")
+
+func appendGenre(dst []byte, g, _ *model.Genre, c *model.Category) []byte {
+	dst = model.GenreJSON.Append(dst, g)
+	dst = genreCategoryFields.Append(append(dst, `,"category":`...), c)
+	return append(dst, `}}`...)
 }
 
-func (h *handler) appendGenre(ctx context.Context, dst []byte, g *model.Genre) ([]byte, error) {
-	c, err := h.catalogue.Genre().Category(ctx, g)
-	if err != nil {
-		return dst, err
+// genreCache has the JSON of genres for the books of a whole list, which makes it 15 % faster. A nil genreCache caches
+// nothing; it is for pages, because few of their books share a genre.
+type genreCache map[versions][]byte
+
+type versions struct{ genre, genreVersion, category, categoryVersion int64 }
+
+func (cache genreCache) append(dst []byte, g *model.Genre, c *model.Category) []byte {
+	if cache == nil {
+		return appendGenreOfBook(dst, g, c)
 	}
-	return appendGenre(dst, g, c), nil
+	key := versions{int64(g.ID), g.Version, int64(c.ID), c.Version}
+	text, ok := cache[key]
+	if !ok {
+		text = appendGenreOfBook(nil, g, c)
+		cache[key] = text
+	}
+	return append(dst, text...)
+}
+
+func appendGenreOfBook(dst []byte, g *model.Genre, c *model.Category) []byte {
+	dst = append(model.NestedGenreJSON.Append(dst, g), `,"category":`...)
+	return append(appendCategory(dst, c, nil, nil), '}')
 }

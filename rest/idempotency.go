@@ -6,18 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/httpcond"
 )
-
-// fingerprint returns a hash of a POST request. Equal requests have equal fingerprints.
-func fingerprint(res *resource, body []byte) string {
-	h := sha256.New()
-	h.Write([]byte("POST /api/" + res.name + "\n"))
-	h.Write(body)
-	return hex.EncodeToString(h.Sum(nil))
-}
 
 // storedResponse is the response of a POST stored under an Idempotency-Key.
 type storedResponse struct {
@@ -34,7 +27,8 @@ func (h *handler) idempotently(ctx context.Context, r *http.Request, res *resour
 	case err != nil:
 		return nil, false, err
 	case given:
-		return h.catalogue.Idempotent(ctx, key, fingerprint(res, body), create)
+		sum := sha256.Sum256(slices.Concat([]byte("POST /api/"+res.name+"\n"), body))
+		return h.catalogue.Idempotent(ctx, key, hex.EncodeToString(sum[:]), create)
 	}
 	stored, err = create(ctx)
 	return stored, false, err

@@ -31,11 +31,11 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 			if httpcond.NotModified(w, r, found.tag) {
 				return
 			}
-			body := envelope.Success(res.noun+" retrieved successfully", found.text)
+			body := envelope.Success(res.typename+" retrieved successfully", found.text)
 			if f.appender != nil {
 				body = slices.Concat([]byte(f.begin), found.text, []byte(f.end))
 			}
-			f.setHeaders(w, strings.ToLower(res.noun)+"-"+found.id.String())
+			f.setHeaders(w, strings.ToLower(res.typename)+"-"+found.id.String())
 			envelope.WriteBody(w, http.StatusOK, body)
 		},
 	}))
@@ -49,33 +49,9 @@ func cacheKey(r *http.Request, format string) pipeline.Key {
 func (res *resource) find(ctx context.Context, f *format, id string) (*object, error) {
 	found, err := res.one(ctx, f, id)
 	if err == nil && found == nil {
-		err = model.Errorf(model.NotFound, "%s not found", res.noun)
+		err = model.Errorf(model.NotFound, "%s not found", res.typename)
 	}
 	return found, err
-}
-
-// objectOrNil returns the object of a row, or nil if the row is nil.
-func objectOrNil[T any](ctx context.Context, row *T, newObject func(context.Context, *T) (*object, error), err error) (*object, error) {
-	if err != nil || row == nil {
-		return nil, err
-	}
-	return newObject(ctx, row)
-}
-
-// written returns the object of a created or updated row. Error: Conflict if a concurrent request has deleted the row
-// since, with its parent.
-func written[T any](ctx context.Context, h *handler, noun string, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (object *object, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	err = h.catalogue.ReadBack(ctx, func(ctx context.Context) (err error) {
-		object, err = newObject(ctx, payload.Row)
-		return err
-	})
-	if model.IsCode(err, model.NotFound) {
-		err = model.Errorf(model.Conflict, "%s was stored, then deleted by a concurrent request together with its parent.", noun)
-	}
-	return object, err
 }
 
 // jsonOf returns the format of the response to a write.
@@ -100,7 +76,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 		return envelope.Encode(storedResponse{
 			Location: "/api/" + res.name + "/" + created.id.String(),
 			ETag:     created.tag,
-			Body:     envelope.Success(res.noun+" created successfully", created.text),
+			Body:     envelope.Success(res.typename+" created successfully", created.text),
 		}), nil
 	}
 	var stored []byte
@@ -142,7 +118,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 		return cmp.Or(precondition, err)
 	}, func(w http.ResponseWriter) {
 		w.Header().Set("ETag", updated.tag)
-		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" updated successfully", updated.text))
+		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.typename+" updated successfully", updated.text))
 	})
 }
 
@@ -162,9 +138,9 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, 
 		if err != nil {
 			return err
 		}
-		return res.remove(ctx, model.ParseID(id), version, policy)
+		return res.remove(ctx, model.DeleteInput{ID: model.ParseID(id), ExpectedVersion: version, OnChildren: policy})
 	}, func(w http.ResponseWriter) {
-		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.noun+" deleted successfully", []byte("null")))
+		envelope.WriteJSON(w, http.StatusOK, envelope.Success(res.typename+" deleted successfully", []byte("null")))
 	})
 }
 
@@ -207,10 +183,10 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 		return &impossible, err
 	}
 	if !httpcond.IfMatchAllows(r, found.tag) {
-		return &impossible, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
+		return &impossible, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.typename)
 	}
 	if httpcond.IfNoneMatchHas(r, found.tag) {
-		return &impossible, model.Errorf(model.Stale, "%s matches the If-None-Match header.", res.noun)
+		return &impossible, model.Errorf(model.Stale, "%s matches the If-None-Match header.", res.typename)
 	}
 	return &found.version, nil
 }

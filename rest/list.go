@@ -6,13 +6,18 @@ import (
 	"net/http"
 
 	"library-catalogue/edge/httpcond"
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 )
 
-type list struct {
-	// read appends the page's objects to dst and returns the cursor of the next page, nil for none.
-	read       func(ctx context.Context, dst []byte) (out []byte, next *string, err error)
-	totalCount func(ctx context.Context) (int, error)
+// listRequest is a request for a list.
+type listRequest struct {
+	*handler
+	*resource
+	f      *format
+	args   model.PageArgs
+	price  cost.Estimate
+	wanted bool // the response has Catalogue-Position
 }
 
 // getList responds with a whole list or a page of it.
@@ -32,77 +37,40 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 	if r.Header["If-None-Match"] != nil { // an invalid list is an error even if its ETag matches
 		checked := args
 		if page != nil {
-			checked = page.of(args)
+			checked = page.in(args)
 		}
 		if _, err := checked.Page(res.typename); err != nil {
 			return renameError(err)
 		}
 	}
 	price, long := res.cost(args, page, h.catalogue.Sizes())
-	if page != nil {
-		return renameError(h.getPage(w, r, res, f, q, page, args, price, wanted))
-	}
-	if !long {
-		err := h.getPage(w, r, res, f, q, &paging{size: maxShortRows, whole: true}, args, price, wanted)
-		if !errors.Is(err, errTooLong) {
-			return renameError(err)
+	l := &listRequest{h, res, f, args, price, wanted}
+	switch {
+	case page != nil:
+		err = l.servePage(w, r, q, page)
+	case long:
+		err = l.serveWhole(w, r, false)
+	default:
+		err = l.servePage(w, r, q, &paging{size: maxShortRows, whole: true})
+		if errors.Is(err, errTooLong) {
+			err = l.serveWhole(w, r, true)
 		}
 	}
-	return renameError(h.getWhole(w, r, res, f, args, price, !long, wanted))
+	return renameError(err)
 }
 
 // position returns the newest position that the reads of ctx see, or "" if it is not wanted.
-func (h *handler) position(ctx context.Context, wanted bool) (string, error) {
-	if !wanted {
+func (l *listRequest) position(ctx context.Context) (string, error) {
+	if !l.wanted {
 		return "", nil
 	}
-	return h.catalogue.Position(ctx)
+	return l.catalogue.Position(ctx)
 }
 
-// setPosition sets Catalogue-Position, unless the position is empty.
-func setPosition(w http.ResponseWriter, position string) {
+// setHeaders sets the headers of the format, and Catalogue-Position unless it is empty.
+func (l *listRequest) setHeaders(w http.ResponseWriter, position string) {
 	if position != "" {
 		w.Header().Set(httpcond.PositionHeader, position)
 	}
-}
-
-// objects appends the objects of some rows, separated as in their format.
-type objects func(ctx context.Context, dst []byte) ([]byte, error)
-
-func objectsOf[P any](f *format, rows []P, object func(ctx context.Context, dst []byte, row P) ([]byte, error)) objects {
-	return func(ctx context.Context, dst []byte) (_ []byte, err error) {
-		for i, row := range rows {
-			if i > 0 {
-				dst = append(dst, f.separator...)
-			}
-			if dst, err = object(ctx, dst, row); err != nil {
-				return dst, err
-			}
-		}
-		return dst, nil
-	}
-}
-
-// listOf returns the list of a connection. object appends the object of a row.
-func listOf[P model.Node](f *format, c *model.Connection[P], object func(ctx context.Context, dst []byte, row P) ([]byte, error), err error) (list, error) {
-	if err != nil {
-		return list{}, err
-	}
-	return list{totalCount: c.TotalCount, read: func(ctx context.Context, dst []byte) ([]byte, *string, error) {
-		nodes, err := c.Nodes(ctx)
-		if err != nil {
-			return dst, nil, err
-		}
-		if dst, err = objectsOf(f, nodes, object)(ctx, dst); err != nil {
-			return dst, nil, err
-		}
-		info, err := c.PageInfo(ctx)
-		if err != nil {
-			return dst, nil, err
-		}
-		if more, err := info.HasNextPage(ctx); !more {
-			return dst, nil, err
-		}
-		return dst, info.EndCursor, nil
-	}}, nil
+	l.f.setHeaders(w, l.name)
 }

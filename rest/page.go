@@ -13,7 +13,6 @@ import (
 
 	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/pipeline"
-	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 )
 
@@ -50,8 +49,8 @@ func (q *query) paging() *paging {
 	return p
 }
 
-// of returns the arguments of a list with the page.
-func (p *paging) of(args model.PageArgs) model.PageArgs {
+// in returns the arguments of a list with the page.
+func (p *paging) in(args model.PageArgs) model.PageArgs {
 	args.First = &p.size
 	if p.after != "" {
 		args.After = &p.after
@@ -63,51 +62,41 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 	return args
 }
 
-// getPage responds with one page and its headers Link (RFC 8288) and X-Total-Count. For a whole list it sets neither,
-// and returns errTooLong if the page is not the whole list. With wanted it sets Catalogue-Position.
-func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs, price cost.Estimate, wanted bool) error {
+// servePage responds with one page and its headers Link (RFC 8288) and X-Total-Count. For a whole list it sets neither,
+// and returns errTooLong if the page is not the whole list.
+func (l *listRequest) servePage(w http.ResponseWriter, r *http.Request, q *query, p *paging) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var body []byte
 	var total int
 	var next *string
 	var position string
-	key := cacheKey(r, f.tagSuffix)
-	if wanted {
+	key := cacheKey(r, l.f.tagSuffix)
+	if l.wanted {
 		key = nil
 	}
-	err := h.options.Pipeline.Run(w, r, key, pipeline.Ready(&pipeline.Operation{
-		Price: price, MayLag: true,
-		Tag: f.listTag,
+	err := l.options.Pipeline.Run(w, r, key, pipeline.Ready(&pipeline.Operation{
+		Price: l.price, MayLag: true,
+		Tag: l.f.listTag,
 		Read: func(ctx context.Context) (cacheable bool, err error) {
-			if position, err = h.position(ctx, wanted); err != nil {
+			if position, err = l.position(ctx); err != nil {
 				return false, err
 			}
-			rows, err := res.list(ctx, f, p.of(args))
-			if err != nil {
-				return false, err
-			}
-			if !p.whole {
-				if total, err = rows.totalCount(ctx); err != nil {
-					return false, err
-				}
-			}
-			body = f.appendBegin((*buffer)[:0], res)
-			switch body, next, err = rows.read(ctx, body); {
+			body = l.f.appendBegin((*buffer)[:0], l.resource)
+			switch body, total, next, err = l.appendPage(ctx, body, l.f, p.in(l.args), !p.whole); {
 			case err != nil:
 				return false, err
 			case p.whole && (next != nil || len(body) > maxShortBytes):
 				return false, errTooLong
 			}
-			body, err = f.packed(append(body, f.end...))
+			body, err = l.f.packed(append(body, l.f.end...))
 			return true, err
 		},
 		Answer: func(w http.ResponseWriter) {
 			if !p.whole {
 				p.setHeaders(w.Header(), r.URL.EscapedPath(), q.values, total, next)
 			}
-			setPosition(w, position)
-			f.setHeaders(w, res.name)
+			l.setHeaders(w, position)
 			envelope.WriteBody(w, http.StatusOK, body)
 		},
 	}))
@@ -117,7 +106,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 	return err
 }
 
-// errTooLong means that a whole list is too long for getPage.
+// errTooLong means that a whole list is too long for servePage.
 var errTooLong = errors.New("the list is too long for a page")
 
 func (p *paging) setHeaders(header http.Header, path string, values url.Values, total int, next *string) {

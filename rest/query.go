@@ -142,14 +142,20 @@ func withOperand(filter model.Filter, path []string, operand any) model.Filter {
 	return filter
 }
 
-// ids reads one or more ids, separated by commas or in repeated parameters. The parameter may be spelled name[], as some
-// clients do.
+// items returns the values of a parameter, separated by commas or in repeated parameters. It may be spelled name[].
+func (q *query) items(name string) (items []string) {
+	for text := range strings.SplitSeq(strings.Join(slices.Concat(q.values[name], q.values[name+"[]"]), ","), ",") {
+		if text = strings.TrimSpace(text); text != "" {
+			items = append(items, text)
+		}
+	}
+	return items
+}
+
+// ids reads one or more ids.
 func ids(q *query, name string) any {
 	var ids []string
-	for _, text := range strings.Split(strings.Join(slices.Concat(q.values[name], q.values[name+"[]"]), ","), ",") {
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
+	for _, text := range q.items(name) {
 		if strings.Trim(text, "0123456789") != "" {
 			q.refuse(name, model.MustBeInteger)
 			return nil

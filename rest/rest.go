@@ -81,24 +81,9 @@ type handler struct {
 // resource is one noun of /api: its names and its operations.
 type resource struct {
 	*listing
-	name         string    // in paths: "books"
-	noun, plural string    // in messages: "Book", "Books"
-	itemFormats  []*format // of an object; nil: only JSON
-
-	list   func(ctx context.Context, f *format, args model.PageArgs) (list, error)
-	stream func(ctx context.Context, f *format, args model.PageArgs, send func(ctx context.Context, part objects) error) error
-	one    func(ctx context.Context, f *format, id string) (*object, error) // nil, nil: no such object
-	create func(ctx context.Context, f *format, form model.Form) (*object, error)
-	update func(ctx context.Context, f *format, id model.ID, form model.Form, version *int64) (*object, error)
-	remove func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error
-}
-
-// object is an object of a response.
-type object struct {
-	id      model.ID
-	version int64  // of the row
-	tag     string // ETag from the versions of the row and its nested objects
-	text    []byte // in its format
+	operations
+	name, plural string    // in paths: "books"; in messages: "Books"
+	itemFormats  []*format // formats of one object; nil: only JSON
 }
 
 // New returns the handler of /api.

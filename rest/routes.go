@@ -14,28 +14,19 @@ import (
 
 // routes returns all routes under /api, and /sitemap.xml. HEAD uses the routes of GET.
 func (h *handler) routes() []route {
-	books, genres, categories := h.books(), h.genres(), h.categories()
-	routes := []route{
-		{"GET", "/api/books", books, h.getList},
-		{"POST", "/api/books", books, h.post},
-		{"GET", "/api/books/{id}", books, h.get},
-		{"PUT", "/api/books/{id}", books, h.put},
-		{"DELETE", "/api/books/{id}", books, h.delete},
-
-		{"GET", "/api/genres", genres, h.getList},
-		{"POST", "/api/genres", genres, h.post},
-		{"GET", "/api/genres/{id}", genres, h.get},
-		{"PUT", "/api/genres/{id}", genres, h.put},
-		{"DELETE", "/api/genres/{id}", genres, h.delete},
-
-		{"GET", "/api/categories", categories, h.getList},
-		{"POST", "/api/categories", categories, h.post},
-		{"GET", "/api/categories/{id}", categories, h.get},
-		{"PUT", "/api/categories/{id}", categories, h.put},
-		{"DELETE", "/api/categories/{id}", categories, h.delete},
-
-		{"GET", "/api/changes", nil, h.getChanges},
+	var routes []route
+	books := h.books()
+	for _, res := range []*resource{books, h.genres(), h.categories()} {
+		path := "/api/" + res.name
+		routes = append(routes,
+			route{"GET", path, res, h.getList},
+			route{"POST", path, res, h.post},
+			route{"GET", path + "/{id}", res, h.get},
+			route{"PUT", path + "/{id}", res, h.put},
+			route{"DELETE", path + "/{id}", res, h.delete},
+		)
 	}
+	routes = append(routes, route{"GET", "/api/changes", nil, h.getChanges})
 	if h.options.Accounts != nil {
 		routes = append(routes, route{"POST", "/api/login", nil, h.logIn}, route{"POST", "/api/logout", nil, h.logOut})
 	}
@@ -93,8 +84,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// patternOf returns the pattern of an escaped path, and its id. An escaped slash does not separate segments; the pattern
-// of a path with one outside the id is empty.
+// patternOf returns the pattern of an escaped path, and its id. An escaped slash does not separate segments. A path
+// with one outside the id has no pattern.
 func patternOf(path string) (pattern, id string) {
 	segments := strings.Split(path, "/")
 	if len(segments) >= 3 {

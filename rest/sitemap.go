@@ -50,7 +50,8 @@ func (h *handler) sitemap(w http.ResponseWriter, r *http.Request, res *resource,
 	}
 	rows := min(h.catalogue.Sizes().Of(res.typename), maxSitemapAddresses)
 	price := cost.Estimate{Total: max(1, rows*res.rowCost/wholeListDivisor)}
-	return h.getWhole(w, r, res, f, model.PageArgs{Filter: model.Filter{"id": bounds}}, price, false, false)
+	l := &listRequest{handler: h, resource: res, f: f, args: model.PageArgs{Filter: model.Filter{"id": bounds}}, price: price}
+	return l.serveWhole(w, r, false)
 }
 
 // sitemapIndex responds with the index of the parts that have books.

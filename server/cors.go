@@ -61,7 +61,7 @@ var errOrigin = model.Errorf(model.Forbidden, "%s CATALOGUE_CORS_ORIGINS allows 
 // crossOrigin returns middleware that enforces the policy for web pages of other origins. The given origins, as
 // ParseOrigins returns them, may use the service (CORS: fetch.spec.whatwg.org, section 3.2). Writes from other
 // origins are refused (CSRF). Clients other than browsers are not affected. credentials allows cookies, HTTP
-// authentication and client certificates. publicURL is the own origin behind a proxy that changes Host; empty: that of Host.
+// authentication and client certificates. publicURL is the own origin behind a proxy that changes Host; empty: the origin of Host.
 // refuse writes the error of a refused request.
 func crossOrigin(origins []string, publicURL string, credentials bool, log *slog.Logger, refuse refusal) (middleware, error) {
 	share := allowOrigins(origins, credentials)

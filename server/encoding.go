@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
 
@@ -46,13 +47,12 @@ func chooseEncodings(accepted []string) string {
 			gzip = p.Weight
 		}
 	}
-	switch {
-	case zstd > 0 && zstd >= gzip && gzip > 0:
-		return "zstd, gzip"
-	case zstd > 0 && zstd >= gzip:
-		return "zstd"
-	case gzip > 0:
-		return "gzip"
+	var chosen []string
+	if zstd > 0 && zstd >= gzip {
+		chosen = append(chosen, "zstd")
 	}
-	return ""
+	if gzip > 0 {
+		chosen = append(chosen, "gzip")
+	}
+	return strings.Join(chosen, ", ")
 }

@@ -14,7 +14,7 @@ import (
 // refusal writes the error of a refused request.
 type refusal = func(w http.ResponseWriter, r *http.Request, err error)
 
-// refuse writes an error in the format of the request's endpoint. The forms of the pages have that of /api.
+// refuse writes an error in the format of the request's endpoint. The forms of the pages have the format of /api.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if endpoint := endpointOf(r); endpoint == telemetry.REST || endpoint == telemetry.Other && r.Method == http.MethodPost {
 		envelope.WriteError(w, r, err)

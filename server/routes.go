@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"net/http/pprof"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/edge/respcache"
 	"library-catalogue/edge/telemetry"
-	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 	"library-catalogue/server/accounthttp"
 	"library-catalogue/server/graphqlhttp"
@@ -32,6 +30,59 @@ func chain(handler http.Handler, stages ...middleware) http.Handler {
 	return handler
 }
 
+// service is a handler with the limits that its requests need.
+type service int
+
+const (
+	operations  service = iota // GraphQL over HTTP
+	sockets                    // GraphQL over WebSocket
+	api                        // REST without the upload of files
+	uploads                    // files to import
+	pageUploads                // files to import, from the pages
+	probes                     // health probes
+	others                     // pages, forms, documents, SRU
+)
+
+// route is a path of the public address. One that ends with a slash stands for all paths below it too.
+type route struct {
+	path     string
+	endpoint string // in metrics; it also decides the format of errors and whether the cookie of a session counts
+	service  service
+}
+
+// routes lists the public address. The first match counts, and the last one serves what is left. It is no mux of
+// net/http, which would redirect unclean paths under /api instead of answering with an envelope.
+var routes = []route{
+	{"/graphql", telemetry.GraphQL, operations},
+	{"/api/docs/", telemetry.Other, others},
+	{"/api/imports/", telemetry.REST, uploads},
+	{"/api/", telemetry.REST, api},
+	{"/sitemap.xml", telemetry.REST, api},
+	{"/import/files/", telemetry.Other, pageUploads},
+	{"/livez", telemetry.Other, probes},
+	{"/healthz", telemetry.Other, probes},
+	{"/readyz", telemetry.Other, probes},
+	{"/", telemetry.Other, others},
+}
+
+// routeOf returns the route of a request.
+func routeOf(r *http.Request) route {
+	for _, route := range routes {
+		base, isTree := strings.CutSuffix(route.path, "/")
+		below, matches := strings.CutPrefix(r.URL.Path, base)
+		if matches && (below == "" || isTree && below[0] == '/') {
+			return route
+		}
+	}
+	return routes[len(routes)-1]
+}
+
+// endpointOf returns the endpoint of a request.
+func endpointOf(r *http.Request) string { return routeOf(r).endpoint }
+
+// cookiesCount reports whether the cookie of a session counts: on the pages and /graphql, never on /api.
+func cookiesCount(r *http.Request) bool { return endpointOf(r) != telemetry.REST }
+
 // newRoutes returns the handler of the public address.
 func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
 	cache := respcache.New(cfg.CacheBytes)
@@ -40,45 +91,20 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			return nil, err
 		}
 	}
-	rate := ratelimit.New(cfg.Rate)
-	limits := cfg.GraphQL.Limits.OrDefault()
-	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBodyBytes))
-	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
-	cfg.REST.Pipeline = operations
-	cfg.REST.Routes = files.Routes()
-	if cfg.Accounts != nil {
-		cfg.REST.Accounts = cfg.Accounts
-	}
-	setHeaders := headersWith(cfg.Cookies)
-	if !cfg.NoPages {
-		cfg.REST.PublicURL = cfg.PublicURL
-	}
-	graphQL := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Streams: cfg.Streams, Observer: cfg.Observer, Logger: cfg.Logger,
-	})
-	sockets := socket.New(socket.Config{
-		Executor: graphQL, Streams: cfg.Streams,
-		Authenticate: func(next http.Handler) http.Handler {
-			return chain(next, cfg.Authenticate, caller.Middleware(cfg.Proxies), rate.Attach)
-		},
-		Operation: func(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
-			return chain(next,
-				cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
-				rate.Middleware(0, refuse), // the socket has charged for the bytes
-			)
-		},
-	})
 	compress, err := newCompress()
 	if err != nil {
 		return nil, err
 	}
-	var listWebhooks func(context.Context) ([]*model.Webhook, error)
-	if cfg.Webhooks != nil {
-		listWebhooks = cfg.Webhooks.List
-	}
+	rate := ratelimit.New(cfg.Rate)
+	setHeaders := headersWith(cfg.Cookies)
+	limits := cfg.GraphQL.Limits.OrDefault()
+	run := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
+	graphQL := graphqlhttp.New(graphqlhttp.Config{
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: run, Streams: cfg.Streams, Observer: cfg.Observer, Logger: cfg.Logger,
+	})
 	pages, err := web.New(web.Config{
 		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
-		Accounts: cfg.Accounts, Webhooks: listWebhooks,
+		Accounts: cfg.Accounts, Webhooks: cfg.Webhooks,
 		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN, Encodings: imports.Encodings, ReadValue: imports.ReadValue,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
@@ -91,72 +117,56 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 
-	mux := otherRoutes(cfg.Observer, pages)
+	mux := http.NewServeMux()
+	routeHealth(mux, cfg.Observer)
+	mux.Handle("/", pages)
+	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
+	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
+	if cfg.SRU {
+		catalogue := sru.Handler{Query: graphQL.Query, PublicURL: cfg.PublicURL}
+		mux.Handle("GET "+sru.Path, catalogue)
+		mux.Handle("POST "+sru.Path, catalogue)
+	}
 	byCookie := func(next http.Handler) http.Handler { return next }
 	if cfg.Accounts != nil {
 		signIn := accounthttp.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Webhooks: cfg.Webhooks, Refuse: pages.RefuseForm}
 		signIn.Route(mux)
 		byCookie = cfg.Cookies.Middleware(cookiesCount, refuseOrPage)
+		cfg.REST.Accounts = cfg.Accounts
 	}
-	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
-	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
-
-	if cfg.SRU {
-		catalogue := sru.Handler{Config: sru.Config{Query: graphQL.Query, PublicURL: cfg.PublicURL}}
-		mux.Handle("GET "+sru.Path, catalogue)
-		mux.Handle("POST "+sru.Path, catalogue)
+	cfg.REST.Pipeline, cfg.REST.Routes = run, files.Routes()
+	if !cfg.NoPages {
+		cfg.REST.PublicURL = cfg.PublicURL
 	}
+	lists := recordRoute(rest.New(cfg.Catalogue, cfg.REST))
+	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBodyBytes))
 
-	others := recordRoute(mux)
-	api := recordRoute(rest.New(cfg.Catalogue, cfg.REST))
-	fileImports := chain(api,
-		rate.Middleware(rest.MaxBodyBytes, refuse), // no bodyLimit, because files go to disk
-		admission.BodyTimeout(fileTimeout),
-	)
-
-	upgrades := chain(http.Handler(sockets), rate.Middleware(0, refuse))
-
-	// Each endpoint has its own middleware, outermost first.
-	endpoints := map[string]http.Handler{
-		telemetry.GraphQL: chain(graphQL,
-			rate.Middleware(limits.Body, refuse),
-			bodyLimit,
-		),
-		telemetry.REST: chain(api,
-			rate.Middleware(rest.MaxBodyBytes, refuse),
-			bodyLimit,
-		),
-		telemetry.Other: chain(others,
+	// Each service has its own middleware, outermost first.
+	services := [...]http.Handler{
+		operations: chain(graphQL, rate.Middleware(limits.Body, refuse), bodyLimit),
+		sockets:    chain(newSockets(cfg, graphQL, rate, setHeaders), rate.Middleware(0, refuse)),
+		api:        chain(lists, rate.Middleware(rest.MaxBodyBytes, refuse), bodyLimit),
+		uploads:    chain(lists, rate.Middleware(rest.MaxBodyBytes, refuse), admission.BodyTimeout(fileTimeout)), // to disk
+		probes:     recordRoute(mux),                                                                             // without a rate limit, because they may share the address of a busy proxy
+		others: chain(recordRoute(mux),
 			rate.Middleware(max(accounthttp.MaxBodyBytes, sru.MaxBodyBytes), refuseOrPage),
 			withDeadline(cfg.Timeout),
 		),
 	}
-	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if page, ok := interfacePages[r.URL.RequestURI()]; ok {
-			w.Header().Add("Vary", "Accept")
-			if web.WantsPage(r) {
-				http.Redirect(w, r, page, http.StatusFound)
-				return
-			}
+	services[pageUploads] = services[others]
+	if cfg.Accounts != nil {
+		services[pageUploads] = underAPI(services[uploads])
+	}
+	byPath := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to := routeOf(r).service
+		if to == operations && socket.IsUpgrade(r) {
+			to = sockets
 		}
-		if rest, ok := strings.CutPrefix(r.URL.Path, pageImports); ok && cfg.Accounts != nil {
-			r = r.Clone(r.Context())
-			r.URL.Path = "/api/imports" + rest
-		}
-		switch {
-		case r.URL.Path == graphQLPath && socket.IsUpgrade(r):
-			upgrades.ServeHTTP(w, r)
-		case imports.Serves(r):
-			fileImports.ServeHTTP(w, r)
-		case isHealth(r): // not rate-limited
-			others.ServeHTTP(w, r)
-		default:
-			endpoints[endpointOf(r)].ServeHTTP(w, r)
-		}
+		services[to].ServeHTTP(w, r)
 	})
 
 	// Middleware of every request, outermost first.
-	return chain(byEndpoint,
+	return chain(byPath,
 		admission.BodyTimeout(admission.DefaultBodyTimeout),
 		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuseOrPage, Headers: setHeaders}),
 		originPolicy,
@@ -167,56 +177,63 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		byCookie,
 		caller.Middleware(cfg.Proxies),
 		requireValidToken(cfg.RequireValidToken),
+		redirectBrowsers,
 	), nil
 }
 
-// cookiesCount reports whether the cookie of a session counts: on the pages and /graphql, never on /api.
-func cookiesCount(r *http.Request) bool { return endpointOf(r) != telemetry.REST }
-
-const graphQLPath = "/graphql"
-
-// pageImports begins the paths of /api/imports for the page of imports, because the cookie of a session counts there.
-const pageImports = "/import/files"
+// newSockets returns the handler of WebSockets, with the middleware of their connections and operations.
+func newSockets(cfg Config, graphQL *graphqlhttp.Handler, rate *ratelimit.Limiter, setHeaders func(*http.Request, http.Header, int)) http.Handler {
+	return socket.New(socket.Config{
+		Executor: graphQL, Streams: cfg.Streams,
+		Authenticate: func(next http.Handler) http.Handler {
+			return chain(next, cfg.Authenticate, caller.Middleware(cfg.Proxies), rate.Attach)
+		},
+		Operation: func(next http.Handler, refuse refusal) http.Handler {
+			return chain(next,
+				cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
+				rate.Middleware(0, refuse), // the socket has charged for the bytes
+			)
+		},
+	})
+}
 
 // interfacePages has the page that a browser is redirected to from the path of an interface.
-var interfacePages = map[string]string{graphQLPath: "/playground", "/api": "/api/docs", "/api/": "/api/docs"}
+var interfacePages = map[string]string{"/graphql": "/playground", "/api": "/api/docs", "/api/": "/api/docs"}
 
-// isHealth reports whether a request is a health probe. Probes are not rate-limited, because they may share the
-// address of a busy proxy.
-func isHealth(r *http.Request) bool {
-	return r.URL.Path == "/livez" || r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+// redirectBrowsers redirects navigations of browsers from interfaces to their pages.
+func redirectBrowsers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if page, ok := interfacePages[r.URL.RequestURI()]; ok {
+			w.Header().Add("Vary", "Accept")
+			if web.WantsPage(r) {
+				http.Redirect(w, r, page, http.StatusFound)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
-// endpointOf returns the endpoint of a request. It does not use net/http's mux, which would redirect unclean paths
-// under /api instead of answering with an envelope.
-func endpointOf(r *http.Request) string {
-	switch {
-	case r.URL.Path == graphQLPath:
-		return telemetry.GraphQL
-	case r.URL.Path == "/api/docs" || strings.HasPrefix(r.URL.Path, "/api/docs/"):
-		return telemetry.Other
-	case r.URL.Path == "/api" || r.URL.Path == "/sitemap.xml" || strings.HasPrefix(r.URL.Path, "/api/"): // rest.New has these routes
-		return telemetry.REST
-	}
-	return telemetry.Other
+// underAPI serves the paths under /import/files like those under /api/imports, where the cookie does not count.
+func underAPI(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = r.Clone(r.Context())
+		r.URL.Path = "/api/imports" + strings.TrimPrefix(r.URL.Path, "/import/files")
+		next.ServeHTTP(w, r)
+	})
 }
 
-// otherRoutes returns the routes outside /graphql and /api.
-func otherRoutes(observer *telemetry.Observer, pages http.Handler) *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.Handle("/", pages)
+// routeHealth adds the routes of health probes.
+func routeHealth(mux *http.ServeMux, observer *telemetry.Observer) {
 	mux.HandleFunc("GET /livez", telemetry.Livez)
 	mux.HandleFunc("GET /healthz", telemetry.Livez)
 	mux.HandleFunc("GET /readyz", observer.Readyz)
-	return mux
 }
 
 // operatorRoutes returns the routes of the operators' address: health, metrics and profiles.
 func operatorRoutes(observer *telemetry.Observer) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", telemetry.Livez)
-	mux.HandleFunc("GET /healthz", telemetry.Livez)
-	mux.HandleFunc("GET /readyz", observer.Readyz)
+	routeHealth(mux, observer)
 	mux.Handle("GET /metrics", observer.Metrics())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

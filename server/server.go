@@ -45,9 +45,9 @@ type Config struct {
 	GraphQL           graphqlhttp.Options
 	REST              rest.Options
 	ImportBytes       int64                // maximum size of an uploaded file; 0: 64 MiB
-	Accounts          *accounts.Service    // nil: no accounts
+	Accounts          *accounts.Service    // accounts that sign in; nil: none
 	Webhooks          accounthttp.Webhooks // use cases, for the page of admins; nil: not shown
-	Cookies           *auth.Cookies        // of their sessions
+	Cookies           *auth.Cookies        // cookies of their sessions
 	Login             *Login               // OpenID login of the pages; nil: users enter a token
 	PublicURL         string               // origin of absolute addresses, from ParsePublicURL; empty: none
 	NoRobots          bool                 // robots.txt disallows all
@@ -66,7 +66,7 @@ type Config struct {
 // Login configures the OpenID login of the pages.
 type Login = web.Login
 
-// Limits against slow clients. Package admission has those of bodies and connections.
+// Limits against slow clients. Package admission limits bodies and connections.
 const (
 	// readHeaderTimeout allows 16 KiB at 8 KiB/s and a lost packet.
 	readHeaderTimeout = 5 * time.Second

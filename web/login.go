@@ -37,7 +37,7 @@ func (p *Pages) signInPage(in signInView) *view.Page {
 	return &view.Page{Name: "signin.html", Title: "Sign in", Script: "people.js", Here: in.Next, Main: in}
 }
 
-// RefuseForm writes the page for the error of a form of an account, with a status. email and next are those of a login.
+// RefuseForm writes the page for the error of a form of an account, with a status. email and next are fields of a login.
 func (p *Pages) RefuseForm(w http.ResponseWriter, r *http.Request, err error, status int, email, next string) {
 	e := model.AsError(err)
 	if r.URL.Path != "/login" || e.Code == model.Internal {

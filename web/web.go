@@ -5,12 +5,12 @@ package web
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"embed"
 	"errors"
 	"html/template"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"library-catalogue/accounts"
@@ -30,7 +30,7 @@ type Config struct {
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
 	Login    *Login            // nil: no OpenID provider
-	Accounts *accounts.Service // nil: nobody signs in with an account
+	Accounts *accounts.Service // nil: no accounts
 	// PublicURL is the origin of absolute addresses, such as https://books.example; empty: pages have none.
 	PublicURL string
 	Encodings []string // that an import may have
@@ -38,8 +38,8 @@ type Config struct {
 	NoRobots  bool // robots.txt disallows all
 	// PlaygroundCDN lets browsers load GraphiQL from a CDN if it is not built in.
 	PlaygroundCDN bool
-	Webhooks      func(context.Context) ([]*model.Webhook, error) // all endpoints, for admins; nil: they are not shown
-	Off           bool                                            // only the playground and the API reference; / responds with Links
+	Webhooks      people.Webhooks // nil: they are not shown
+	Off           bool            // only the playground and the API reference; / responds with Links
 }
 
 //go:embed templates queries
@@ -71,7 +71,6 @@ func New(cfg Config) (*Pages, error) {
 		return nil, err
 	}
 	source := view.Source{Query: cfg.Query, Documents: queries}
-	lists, books := list.Pages{Source: source}, book.Pages{Source: source, PublicURL: cfg.PublicURL, Encodings: cfg.Encodings, ReadValue: cfg.ReadValue}
 	if err := p.routeDocs(); err != nil {
 		return nil, err
 	}
@@ -79,7 +78,7 @@ func New(cfg Config) (*Pages, error) {
 		return nil, err
 	}
 	if p.login != nil || p.accounts {
-		p.mux.Handle("GET /login", p.drawn(p.logIn))
+		p.route("GET /login", p.logIn)
 	}
 	assets.route(&p.mux, cfg.Constant)
 	p.mux.Handle("GET /favicon.ico", http.RedirectHandler(assets.url("icon.svg"), http.StatusFound))
@@ -88,29 +87,40 @@ func New(cfg Config) (*Pages, error) {
 		p.mux.HandleFunc("GET /{$}", Links)
 		return p, nil
 	}
+	lists := list.Pages{Source: source}
+	books := book.Pages{Source: source, PublicURL: cfg.PublicURL, Encodings: cfg.Encodings, ReadValue: cfg.ReadValue}
+	cached := cfg.Cache
+	p.route("GET /{$}", lists.Books, linksOr, cached)
+	p.route("GET /print", lists.Print, cached)
+	p.route("GET /labels", lists.Labels, cached)
+	p.route("GET /genres", lists.Genres, cached)
+	p.route("GET /books/{id}", books.Book, citedOr, cached)
+	p.route("GET /books/{id}/edit", books.Edit, p.forWriters, cached)
+	p.route("GET /books/{id}/history", books.History) // not cached, because the log changes without the revision
+	p.route("GET /books/new", books.New, p.forWriters, cached)
+	p.route("GET /isbn/{isbn}", books.ISBN, cached)
+	p.route("GET /import", books.Import, p.forWriters)
+	p.route("GET /developers", p.developers) // not cached, because it has the host of the request
+	p.route("GET /", p.notFound)
+	p.mux.HandleFunc("GET /books/values", books.Values)
 	if p.accounts {
 		own := people.Pages{Service: cfg.Accounts, Source: source, Webhooks: cfg.Webhooks}
-		p.mux.Handle("GET /welcome", noReferrer(p.drawn(own.Welcome)))
-		p.mux.Handle("GET /account", p.drawn(own.Account))
-		p.mux.Handle("GET /admin", p.drawn(own.Admin))
-		p.mux.Handle("GET /changes", p.drawn(own.Log))
-		p.mux.Handle("GET /changes/books", p.drawn(books.Changed))
+		p.route("GET /welcome", own.Welcome, noReferrer)
+		p.route("GET /account", own.Account)
+		p.route("GET /admin", own.Admin)
+		p.route("GET /changes", own.Log)
+		p.route("GET /changes/books", books.Changed)
 	}
-	cached := cfg.Cache
-	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(lists.Books))))
-	p.mux.Handle("GET /print", cached(p.drawn(lists.Print)))
-	p.mux.Handle("GET /labels", cached(p.drawn(lists.Labels)))
-	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(books.Book))))
-	p.mux.Handle("GET /books/{id}/history", p.drawn(books.History)) // not cached, because the log changes without the revision
-	p.mux.Handle("GET /books/{id}/edit", p.forWriters(cached(p.drawn(books.Edit))))
-	p.mux.Handle("GET /books/new", p.forWriters(cached(p.drawn(books.New))))
-	p.mux.Handle("GET /isbn/{isbn}", cached(p.drawn(books.ISBN)))
-	p.mux.HandleFunc("GET /books/values", books.Values)
-	p.mux.Handle("GET /genres", cached(p.drawn(lists.Genres)))
-	p.mux.Handle("GET /import", p.forWriters(p.drawn(books.Import)))
-	p.mux.Handle("GET /developers", p.drawn(p.developers)) // not cached, because it has the host of the request
-	p.mux.Handle("GET /", p.drawn(p.notFound))
 	return p, nil
+}
+
+// route adds a page in middleware, the first outermost.
+func (p *Pages) route(pattern string, draw func(*http.Request) (*view.Page, error), stages ...func(http.Handler) http.Handler) {
+	page := p.drawn(draw)
+	for _, stage := range slices.Backward(stages) {
+		page = stage(page)
+	}
+	p.mux.Handle(pattern, page)
 }
 
 // ServeHTTP implements http.Handler.

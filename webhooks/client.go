@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -129,8 +130,8 @@ func sign(secrets []string, m message, now time.Time) (string, error) {
 	return strings.Join(signatures, " "), nil
 }
 
-// explain returns an error without the URL, which may contain a secret, and without addresses, which may be those of the
-// server's own network.
+// explain returns an error without the URL, which may contain a secret, and without addresses, because they may belong to
+// the server's own network.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the endpoint did not respond within %s", c.timeout)
@@ -199,13 +200,6 @@ var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 func isPublic(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
-	if address.Is6() && !globalUnicast.Contains(address) {
-		return false
-	}
-	for _, network := range notPublic {
-		if network.Contains(address) {
-			return false
-		}
-	}
-	return true
+	isOutside := address.Is6() && !globalUnicast.Contains(address)
+	return !isOutside && !slices.ContainsFunc(notPublic, func(network netip.Prefix) bool { return network.Contains(address) })
 }

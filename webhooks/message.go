@@ -8,7 +8,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// message is the content of a request. The fields are those of Standard Webhooks 1.0.0, section "Payload structure".
+// message is the content of a request. Standard Webhooks 1.0.0, section "Payload structure", has the fields.
 type message struct {
 	id   string // webhook-id
 	body []byte

@@ -213,7 +213,7 @@ const (
 
 // roomy are the folders with more files, because their parts refer to each other.
 var roomy = map[string]int{
-	"db": 25, // methods of one Store: a file for each noun and for each thing that is done with it
+	"db":          25, // methods of one Store: a file for each noun and for each thing that is done with it
 	"graph/model": 26, // a file for each noun and each notion of the domain; its package comment has their order
 }
 

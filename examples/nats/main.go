@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// follow publishes the changes after the last one in the stream, whose message id is its position.
+// follow publishes the changes after the last one in the stream. The message id of a change is its position.
 func follow(ctx context.Context, conn *nats.Conn, catalogue string) error {
 	js, err := jetstream.New(conn)
 	if err != nil {

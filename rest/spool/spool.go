@@ -1,5 +1,5 @@
-// Package spool stores long lists in temporary files while they are sent. Concurrent requests for a list share one read
-// of the database, and each client receives the list at its own speed.
+// Package spool stores long lists in temporary files while they are sent. Concurrent requests for a list
+// share one read of the database, and each client receives the list at its own speed.
 package spool
 
 import (
@@ -28,7 +28,7 @@ var (
 // Spool holds the lists that are being written or sent. It is safe for concurrent use.
 type Spool struct {
 	log      *slog.Logger
-	maxBytes int64 // of all files
+	maxBytes int64 // total size of the files
 
 	mu    sync.Mutex
 	used  int64
@@ -41,7 +41,7 @@ type List struct {
 	key   string
 	ready chan struct{} // closed when the file is complete, or failed
 	stop  context.CancelFunc
-	stats *stats.Record // of the request that reads the list
+	stats *stats.Record // statements of the request that reads the list
 
 	// Revision is the requested revision until ready is closed, then the revision of the list.
 	Revision int64
@@ -81,7 +81,7 @@ func newFile() (*os.File, error) {
 }
 
 // Open returns the list of a key at this or a later revision. It shares a list of this revision, or one that is not
-// being read yet. Else it calls write on a goroutine, whose context has the values of ctx and ends with the last reader.
+// being read yet. Else it calls write on a goroutine, with a context that has the values of ctx and ends with the last reader.
 // The caller must close the list.
 func (s *Spool) Open(ctx context.Context, key string, revision int64, write Write) (*List, error) {
 	for {

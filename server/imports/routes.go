@@ -21,11 +21,6 @@ import (
 
 const path = "/api/imports"
 
-// Serves reports whether a request is for imports.
-func Serves(r *http.Request) bool {
-	return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/")
-}
-
 // Routes returns the routes of imports.
 func (m *Imports) Routes() []envelope.Route {
 	return []envelope.Route{

@@ -22,7 +22,7 @@ func StoreBook(t testing.TB, store *db.Store) {
 	Must(t, err)
 }
 
-// TooMuch is a query whose price is 1,002,002,001, most of it for the books.
+// TooMuch is a query with a price of 1,002,002,001, most of it for the books.
 const TooMuch = `{ categories(first: 1000) { nodes { genres(first: 1000) { nodes { all: books(first: 1000) { nodes { id } } } } } } }`
 
 // Mutations has a document for each mutation. All but loadSample, which needs an empty

@@ -23,7 +23,7 @@ type Client struct {
 	Handler      http.Handler
 	Catalogue    server.Catalogue
 	Authenticate func(http.Handler) http.Handler
-	URL          string // of the database
+	URL          string // URL of the database
 	Store        *db.Store
 	Token        string
 	Log          *Log

@@ -112,7 +112,7 @@ func ServeWith(t *testing.T, change func(*server.Config)) *Client {
 	return c
 }
 
-// ServeAccounts is Serve with accounts, whose service it returns too.
+// ServeAccounts is Serve with accounts. It returns their service too.
 func ServeAccounts(t *testing.T, url string, change ...func(*server.Config)) (*Client, *accounts.Service) {
 	t.Helper()
 	return ServeAccountsWith(t, url, time.Now, auth.Config{Secret: Secret}, change...)

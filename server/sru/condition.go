@@ -12,11 +12,11 @@ import (
 	"library-catalogue/graph/model/lang"
 )
 
-// index is what a clause can ask for.
+// index is a part of a book that a clause can ask for. explain shows its exported fields.
 type index struct {
-	title    string
+	Title    string
 	names    []string // in lower case, with their context sets; explain names the first
-	sort     string   // field to order by; empty: none
+	Sort     string   // field to order by; empty: none
 	isText   bool     // a term is words
 	searched bool     // the text search of the catalogue looks there
 	// condition returns the condition of a relation and a term.
@@ -53,11 +53,11 @@ func indexOf(name string) (*index, error) {
 	return nil, diagnosticError{unsupportedIndex, name}
 }
 
-// conditions are what a query asks of books: a search, empty for none, and a filter.
+// conditions are a search, empty for none, and a filter of books.
 type conditions struct {
 	search string
 	filter model.Filter
-	words  int // of all clauses; a clause without words counts as one
+	words  int // words in all clauses; a clause without words counts as one
 }
 
 // conditionsOf translates a query. The words of clauses that all books must meet are searched, because the search
@@ -71,10 +71,10 @@ func conditionsOf(query node) (c conditions, err error) {
 }
 
 const (
-	// maxNesting is the maximum depth of a query. A filter has 10 levels, of which a clause takes two.
+	// maxNesting is the maximum depth of a query. A filter has 10 levels, and a clause takes two.
 	maxNesting = 7
-	// maxWords is the maximum number of words of a query, as of a search. A word becomes up to five of the 200 conditions
-	// of a filter.
+	// maxWords is the maximum number of words of a query, as of a search. A filter has 200 conditions, and a word
+	// becomes up to five.
 	maxWords = 32
 )
 
@@ -86,7 +86,7 @@ func (n node) depth() (depth int) {
 	return depth
 }
 
-// add returns the filter of a part of the query. mustHold tells that a book must meet it.
+// add returns the filter of a part of the query. mustHold means that a book must meet it.
 func (c *conditions) add(n node, mustHold bool) (model.Filter, error) {
 	if n.boolean == "" {
 		return c.addClause(n.clause, mustHold)
@@ -140,7 +140,7 @@ var (
 	equal    = []string{"=", "scr", "exact", "==", "adj"}
 )
 
-// words returns the condition of texts: the names of fields of a book, with those of its genre after a dot.
+// words returns the condition of texts: the names of fields of a book, or of its genre after a dot.
 func words(fields ...string) func(relation, term string) (model.Filter, error) {
 	matches := func(operator, text string) model.Filter {
 		var parts []any
@@ -220,7 +220,7 @@ func readTerm(text string) (t term, _ error) {
 	return t, nil
 }
 
-// parsed returns the condition of a field whose values have one form. A value that cannot be parsed is equal to none.
+// parsed returns the condition of a field with values in one form. A value that cannot be parsed is equal to none.
 func parsed(field string, parse func(string) (string, bool)) func(relation, term string) (model.Filter, error) {
 	return func(relation, term string) (model.Filter, error) {
 		terms := []string{term}

@@ -182,10 +182,10 @@ func (p *parser) clause(depth int) (node, error) {
 	return node{clause: clause{strings.ToLower(first.text), relation, term.text}}, err
 }
 
-// operand takes the next token, which must be no sign. what says what is missing otherwise.
-func (p *parser) operand(what string) (token, error) {
+// operand takes the next token, which must be no sign. The error says that noun is missing.
+func (p *parser) operand(noun string) (token, error) {
 	if len(p.tokens) == 0 || p.tokens[0].isSign() {
-		return token{}, diagnosticError{badSyntax, what + " is missing"}
+		return token{}, diagnosticError{badSyntax, noun + " is missing"}
 	}
 	next := p.tokens[0]
 	p.tokens = p.tokens[1:]

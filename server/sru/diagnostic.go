@@ -2,74 +2,47 @@ package sru
 
 import "fmt"
 
-// diagnosticError is an error of SRU: a code of its list of diagnostics, and what it is about.
+// diagnosticError is an error of SRU with its details.
 type diagnosticError struct {
 	code    code
 	details string
 }
 
-// code is a number of the list at loc.gov/standards/sru/diagnostics/diagnosticsList.html.
-type code int
-
-// The codes that the server uses.
-const (
-	generalError                code = 1
-	temporarilyUnavailable      code = 2
-	unsupportedOperation        code = 4
-	unsupportedVersion          code = 5
-	unsupportedParameterValue   code = 6
-	missingParameter            code = 7
-	unsupportedParameter        code = 8
-	badSyntax                   code = 10
-	tooManyCharacters           code = 12
-	unsupportedIndex            code = 16
-	unsupportedRelation         code = 19
-	unsupportedRelationModifier code = 20
-	unsupportedForIndex         code = 22
-	emptyTerm                   code = 27
-	unsupportedMask             code = 28
-	unsupportedAnchor           code = 32
-	invalidTerm                 code = 36
-	tooManyBooleans             code = 38
-	noProximity                 code = 39
-	noBooleanModifier           code = 46
-	unsupportedFeature          code = 48
-	outOfRange                  code = 61
-	unknownSchema               code = 66
-	unsupportedPacking          code = 71
-	unsupportedSort             code = 80
-	noStylesheets               code = 110
-)
-
-var messages = map[code]string{
-	generalError:                "General system error",
-	temporarilyUnavailable:      "System temporarily unavailable",
-	unsupportedOperation:        "Unsupported operation",
-	unsupportedVersion:          "Unsupported version",
-	unsupportedParameterValue:   "Unsupported parameter value",
-	missingParameter:            "Mandatory parameter not supplied",
-	unsupportedParameter:        "Unsupported parameter",
-	badSyntax:                   "Query syntax error",
-	tooManyCharacters:           "Too many characters in query",
-	unsupportedIndex:            "Unsupported index",
-	unsupportedRelation:         "Unsupported relation",
-	unsupportedRelationModifier: "Unsupported relation modifier",
-	unsupportedForIndex:         "Unsupported combination of relation and index",
-	emptyTerm:                   "Empty term unsupported",
-	unsupportedMask:             "Masking character not supported",
-	unsupportedAnchor:           "Anchoring character in unsupported position",
-	invalidTerm:                 "Term in invalid format for index or relation",
-	tooManyBooleans:             "Too many boolean operators in query",
-	noProximity:                 "Proximity not supported",
-	noBooleanModifier:           "Unsupported boolean modifier",
-	unsupportedFeature:          "Query feature unsupported",
-	outOfRange:                  "First record position out of range",
-	unknownSchema:               "Unknown schema for retrieval",
-	unsupportedPacking:          "Unsupported record packing",
-	unsupportedSort:             "Sort not supported",
-	noStylesheets:               "Stylesheets not supported",
+// code is an entry of the list at loc.gov/standards/sru/diagnostics/diagnosticsList.html.
+type code struct {
+	Number  int
+	Message string
 }
 
+// The codes that the server uses.
+var (
+	generalError                = code{1, "General system error"}
+	temporarilyUnavailable      = code{2, "System temporarily unavailable"}
+	unsupportedOperation        = code{4, "Unsupported operation"}
+	unsupportedVersion          = code{5, "Unsupported version"}
+	unsupportedParameterValue   = code{6, "Unsupported parameter value"}
+	missingParameter            = code{7, "Mandatory parameter not supplied"}
+	unsupportedParameter        = code{8, "Unsupported parameter"}
+	badSyntax                   = code{10, "Query syntax error"}
+	tooManyCharacters           = code{12, "Too many characters in query"}
+	unsupportedIndex            = code{16, "Unsupported index"}
+	unsupportedRelationModifier = code{20, "Unsupported relation modifier"}
+	unsupportedForIndex         = code{22, "Unsupported combination of relation and index"}
+	emptyTerm                   = code{27, "Empty term unsupported"}
+	unsupportedMask             = code{28, "Masking character not supported"}
+	unsupportedAnchor           = code{32, "Anchoring character in unsupported position"}
+	invalidTerm                 = code{36, "Term in invalid format for index or relation"}
+	tooManyBooleans             = code{38, "Too many boolean operators in query"}
+	noProximity                 = code{39, "Proximity not supported"}
+	noBooleanModifier           = code{46, "Unsupported boolean modifier"}
+	unsupportedFeature          = code{48, "Query feature unsupported"}
+	outOfRange                  = code{61, "First record position out of range"}
+	unknownSchema               = code{66, "Unknown schema for retrieval"}
+	unsupportedPacking          = code{71, "Unsupported record packing"}
+	unsupportedSort             = code{80, "Sort not supported"}
+	noStylesheets               = code{110, "Stylesheets not supported"}
+)
+
 func (d diagnosticError) Error() string {
-	return fmt.Sprintf("%d: %s: %s", d.code, messages[d.code], d.details)
+	return fmt.Sprintf("%d: %s: %s", d.code.Number, d.code.Message, d.details)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/author"
 )
 
 // document is the GraphQL query of a search.
@@ -31,9 +32,12 @@ type response struct {
 // book is a book with its genre and category.
 type book struct {
 	model.Book
-	genre    model.Genre
-	category model.Category
+	Genre    model.Genre
+	Category model.Category
 }
+
+// Authors returns the persons and institutions in the author.
+func (b *book) Authors() []author.Person { return author.Parse(b.Author) }
 
 // UnmarshalJSON reads a book as GraphQL writes it.
 func (b *book) UnmarshalJSON(data []byte) error {
@@ -53,7 +57,7 @@ func (b *book) UnmarshalJSON(data []byte) error {
 		Name: in.Name, Author: in.Author, Pages: in.Pages,
 		Description: in.Description, ISBN: in.ISBN, Publisher: in.Publisher, Language: in.Language, ShelfMark: in.ShelfMark,
 	}
-	b.genre.Name, b.category.Name = in.Genre.Name, in.Genre.Category.Name
+	b.Genre.Name, b.Category.Name = in.Genre.Name, in.Genre.Category.Name
 	return errors.Join(
 		b.ID.UnmarshalGQL(in.ID), b.PublishedAt.UnmarshalGQL(in.PublishedAt), b.Price.UnmarshalGQL(in.Price),
 		b.CreatedAt.UnmarshalGQL(in.CreatedAt), b.UpdatedAt.UnmarshalGQL(in.UpdatedAt),

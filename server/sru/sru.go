@@ -15,15 +15,12 @@ import (
 // Path is the path of the service.
 const Path = "/sru"
 
-// Config configures a Handler.
-type Config struct {
-	// Query runs a GraphQL query, priced and queued like those of other clients.
+// Handler answers the requests of SRU by GET and POST.
+type Handler struct {
+	// Query runs a GraphQL query, which is priced and queued like others.
 	Query     func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte, position string, err error)
 	PublicURL string // origin of the service; empty: explain names no host
 }
-
-// Handler answers the requests of SRU by GET and POST.
-type Handler struct{ Config }
 
 // MaxBodyBytes is the maximum size of a form.
 const MaxBodyBytes = 16 << 10
@@ -33,31 +30,31 @@ const defaultRecords, maxRecords = 10, 100
 
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, MaxBodyBytes)
-	status, body := http.StatusOK, []byte(nil)
+	var body []byte
 	err := r.ParseForm()
-	parameters := r.Form
 	if err != nil {
 		err = diagnosticError{unsupportedParameterValue, "the request must be a form of at most 16384 bytes"}
 	} else {
-		err = checkParameters(parameters)
+		err = checkParameters(r.Form)
 	}
-	operation := parameters.Get("operation")
+	operation := r.Form.Get("operation")
 	switch {
 	case err != nil:
-	case operation == "searchRetrieve" || operation == "" && parameters.Has("query"):
-		body, err = h.searchRetrieve(r.Context(), parameters)
+	case operation == "searchRetrieve" || operation == "" && r.Form.Has("query"):
+		body, err = h.searchRetrieve(r.Context(), r.Form)
 	case operation == "explain" || operation == "":
-		body = h.explain()
+		body, err = h.explain()
 	default:
 		err = diagnosticError{unsupportedOperation, operation}
 	}
 	if err != nil {
-		status, body = failure(w, operation, err)
+		fail(w, operation, err)
+		return
 	}
-	respond(w, status, body)
+	respond(w, http.StatusOK, body)
 }
 
-// parameters of SRU 1.1 and 1.2 that the service knows. It ignores those of resultSetTTL, and extensions.
+// parameters are the known ones of SRU 1.1 and 1.2. The service ignores resultSetTTL and extensions.
 var parameters = []string{
 	"operation", "version", "query", "startRecord", "maximumRecords", "recordPacking", "recordSchema", "sortKeys", "resultSetTTL", "stylesheet",
 }
@@ -114,7 +111,7 @@ func (h Handler) searchRetrieve(ctx context.Context, p url.Values) ([]byte, erro
 	if start < 1 || start > max(books.TotalCount, 1) {
 		return nil, diagnosticError{outOfRange, strconv.Itoa(start)}
 	}
-	return searchResponse(p, schema, packing, start, books.TotalCount, books.Nodes), nil
+	return searchResponse(p, schema, packing, start, books.TotalCount, books.Nodes)
 }
 
 // variablesOf returns the conditions and the order that a request asks for.
@@ -142,14 +139,14 @@ func variablesOf(p url.Values) (map[string]any, error) {
 	var orderBy []map[string]any
 	for _, key := range keys {
 		i, err := indexOf(key.index)
-		if err != nil || i.sort == "" {
+		if err != nil || i.Sort == "" {
 			return nil, diagnosticError{unsupportedSort, key.index}
 		}
 		direction := "ASC"
 		if key.descending {
 			direction = "DESC"
 		}
-		orderBy = append(orderBy, map[string]any{"field": i.sort, "direction": direction})
+		orderBy = append(orderBy, map[string]any{"field": i.Sort, "direction": direction})
 	}
 	if orderBy != nil {
 		variables["orderBy"] = orderBy

@@ -80,7 +80,7 @@ func TestDiagnostics(t *testing.T) {
 	} {
 		_, err := variablesOf(map[string][]string{"query": {query}})
 		if got, ok := errors.AsType[diagnosticError](err); !ok || got.code != want {
-			t.Errorf("%.40s: %v, want %d", query, err, want)
+			t.Errorf("%.40s: %v, want %v", query, err, want)
 		}
 	}
 }
@@ -89,14 +89,14 @@ func TestDiagnostics(t *testing.T) {
 // the queries, and the bytes of their variables.
 func catalogue(total int) (h Handler, queries, bytes *int) {
 	queries, bytes = new(int), new(int)
-	return Handler{Config{Query: func(_ context.Context, _ string, variables []byte, _ bool) ([]byte, string, error) {
+	return Handler{Query: func(_ context.Context, _ string, variables []byte, _ bool) ([]byte, string, error) {
 		var page struct{ First, Offset int }
 		err := json.Unmarshal(variables, &page)
 		*queries, *bytes = *queries+1, *bytes+len(variables)
 		const book = `{"id":"1","publishedAt":"2000-01-01","price":"1.00","createdAt":"2000-01-01T00:00:00Z","updatedAt":"2000-01-01T00:00:00Z"}`
 		books := slices.Repeat([]string{book}, max(0, min(page.First, total-page.Offset)))
 		return fmt.Appendf(nil, `{"books":{"totalCount":%d,"nodes":[%s]}}`, total, strings.Join(books, ",")), "", err
-	}}}, queries, bytes
+	}}, queries, bytes
 }
 
 // ask returns the response to a form.
@@ -174,7 +174,7 @@ func TestExplain(t *testing.T) {
 		r.Host = "evil.example:666"
 		r.Header = http.Header{"X-Forwarded-Host": {"evil.example"}, "Forwarded": {"host=evil.example"}}
 		w := httptest.NewRecorder()
-		Handler{Config{PublicURL: publicURL}}.ServeHTTP(w, r)
+		Handler{PublicURL: publicURL}.ServeHTTP(w, r)
 		if got := w.Body.String(); !strings.Contains(got, want) || strings.Contains(got, "evil") {
 			t.Errorf("%s: %s", publicURL, got)
 		}

@@ -12,7 +12,7 @@ import (
 type bookField struct {
 	model.FieldInfo
 	Value string // empty: none
-	First bool   // of the form
+	First bool   // first field of the form
 }
 
 // place is the position of a field on a book's page and in its form.

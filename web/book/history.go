@@ -26,8 +26,8 @@ type change struct {
 // difference is a field with its values before and after a change. An empty one is no value.
 type difference struct{ Label, Before, After string }
 
-// What returns the words for the operation.
-func (c *change) What() string {
+// Action returns the words for the operation.
+func (c *change) Action() string {
 	return map[string]string{"CREATE": "Created", "UPDATE": "Changed", "DELETE": "Deleted"}[c.Operation]
 }
 
@@ -138,7 +138,7 @@ func (b *changedBook) Differences() []difference {
 }
 
 // Changed returns the page of books that one write has changed, with their old and new values. The query has its time and the
-// ids of the books, of which it takes 100.
+// ids of at most 100 books.
 func (p Pages) Changed(r *http.Request) (*view.Page, error) {
 	main := struct {
 		At    string

@@ -16,11 +16,12 @@ const maxFormWords = 3
 
 // readForms sets the forms of the selected authors, by which the filter finds all their books.
 func (p Pages) readForms(r *http.Request, l *listing) error {
-	if len(l.Authors) == 0 {
+	names := l.values["author"]
+	if len(names) == 0 {
 		return nil
 	}
 	var any []any
-	for _, name := range l.Authors {
+	for _, name := range names {
 		any = append(any, containing(formWords(name)))
 	}
 	found, err := p.authors(r, view.Variables{"filter": filter{"or": any}, "first": 1000})
@@ -29,8 +30,8 @@ func (p Pages) readForms(r *http.Request, l *listing) error {
 	}
 	l.forms = map[string][]string{}
 	for _, a := range found {
-		if i := sameAuthor(l.Authors, a.Author); i >= 0 {
-			l.forms[l.Authors[i]] = a.Forms
+		if i := sameAuthor(names, a.Author); i >= 0 {
+			l.forms[names[i]] = a.Forms
 		}
 	}
 	return nil
@@ -38,8 +39,8 @@ func (p Pages) readForms(r *http.Request, l *listing) error {
 
 // authorForms returns all forms of the selected authors, each once.
 func (l listing) authorForms() []string {
-	forms := slices.Clone(l.Authors)
-	for _, name := range l.Authors {
+	forms := slices.Clone(l.values["author"])
+	for _, name := range l.values["author"] {
 		forms = append(forms, l.forms[name]...)
 	}
 	slices.Sort(forms)
@@ -72,17 +73,14 @@ func sameAuthor(names []string, text string) int {
 	return slices.IndexFunc(names, func(name string) bool { return author.Identity(name) == key })
 }
 
-// findAuthors replaces the authors of the facet by those that contain FindAuthor, if it is set.
+// findAuthors replaces the authors of the facet by those that contain find_author, if it is set.
 func (p Pages) findAuthors(r *http.Request, l listing, response *booksResponse) (err error) {
-	if l.FindAuthor == "" {
+	text := l.Get("find_author")
+	if text == "" {
 		return nil
 	}
-	where := with(l, func(l *listing) { l.Authors = nil }).filter()
-	where["and"] = []any{containing([]string{l.FindAuthor})}
-	v := view.Variables{"filter": where, "first": maxAuthors}
-	if l.Search != "" {
-		v["search"] = l.Search
-	}
+	v := l.with("author", "").selection()
+	v["filter"].(filter)["and"], v["first"] = []any{containing([]string{text})}, maxAuthors
 	response.Books.Facets.Authors, err = p.authors(r, v)
 	return err
 }

@@ -4,8 +4,10 @@ package list
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -84,8 +86,8 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	}
 	var response booksResponse
 	playground, err := p.Execute(r, "books", l.variables(), &response)
-	if (l.After != "" || l.Before != "") && model.IsCode(err, model.BadUserInput) {
-		l = l.first()
+	if l.Get("after")+l.Get("before") != "" && model.IsCode(err, model.BadUserInput) {
+		l = l.with()
 		notes = append(notes, "This address has an invalid position. These are the first books.")
 		playground, err = p.Execute(r, "books", l.variables(), &response)
 	}
@@ -97,10 +99,10 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	notes = append(notes, missing("category", l.Categories, response.Categories.Nodes)...)
-	notes = append(notes, missing("genre", l.Genres, response.Genres.Nodes)...)
+	notes = append(notes, missing("category", l.values["category"], response.Categories.Nodes)...)
+	notes = append(notes, missing("genre", l.values["genre"], response.Genres.Nodes)...)
 	books := response.Books
-	if _, ok := isbn.Parse(l.Search); ok && books.TotalCount == 1 { // a scanner has typed it
+	if _, ok := isbn.Parse(l.Search()); ok && books.TotalCount == 1 { // a scanner has typed it
 		return nil, view.RedirectError("/books/" + books.Nodes[0].ID)
 	}
 	data := &booksView{
@@ -110,26 +112,26 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	}
 	showMarks(books.Nodes)
 	for _, b := range data.Books {
-		b.search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
+		b.search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search()), "/", " ")
 		data.Shelf = append(data.Shelf, spineOf(b))
 	}
 	data.Sorts = l.sortLinks()
 	data.Facets = facetViews(l, &response)
 	data.Chips = l.chips(data.Facets)
-	data.Empty = data.Total == 0 && len(data.Chips) == 0 && l.Search == ""
+	data.Empty = data.Total == 0 && len(data.Chips) == 0 && l.Search() == ""
 	data.setPages(response.Books.PageInfo)
 	if data.Total == 0 && !data.Empty {
 		if data.Ways, err = p.waysOut(r, l, data.Chips); err != nil && !isBusy(err) {
 			return nil, err
 		}
 	}
-	return &view.Page{Name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Script: "list.js", Live: "all", Position: response.Position, Main: data}, nil
+	return &view.Page{Name: "books.html", Title: cmp.Or(l.Search(), "Books"), Section: "books", Search: l.Search(), Script: "list.js", Live: "all", Position: response.Position, Main: data}, nil
 }
 
 // setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the first
 // and the last page do, and others take it from the URL.
 func (v *booksView) setPages(info pageInfo) {
-	at := v.At
+	at, _ := strconv.Atoi(v.Get("at"))
 	switch {
 	case !info.HasPreviousPage:
 		at = 1
@@ -137,21 +139,16 @@ func (v *booksView) setPages(info pageInfo) {
 		at = v.Total - len(v.Books) + 1
 	}
 	last := at + len(v.Books) - 1
+	var before, after string // positions of the neighbours; empty: unknown
 	if at > 0 && last <= v.Total && last >= at && len(v.Books) < v.Total {
 		v.Range = view.Number(at) + "–" + view.Number(last) + " of " + view.Number(v.Total)
-	} else {
-		at, last = 0, -1
+		before, after = strconv.Itoa(max(1, at-pageSize)), strconv.Itoa(last+1)
 	}
 	if info.HasPreviousPage {
-		v.Previous = with(v.listing, func(l *listing) {
-			l.Before = info.StartCursor
-			if at > 0 {
-				l.At = max(1, at-pageSize)
-			}
-		}).URL()
+		v.Previous = v.with("before", info.StartCursor, "at", before).URL()
 	}
 	if info.HasNextPage {
-		v.Next = with(v.listing, func(l *listing) { l.After, l.At = info.EndCursor, last+1 }).URL()
+		v.Next = v.with("after", info.EndCursor, "at", after).URL()
 	}
 }
 
@@ -199,15 +196,13 @@ func shortCorrection(correction string, rows []*row) string {
 func (l listing) sortLinks() []sortLink {
 	var links []sortLink
 	for _, s := range sorts {
-		if s.Name == "match" && l.Search == "" || s.Name == "mark" && l.Sort != "mark" {
+		if s.Name == "match" && l.Search() == "" || s.Name == "mark" && l.Get("sort") != "mark" {
 			continue
 		}
-		link := sortLink{Name: s.Name, Label: s.Label, Selected: s.Name == l.order().Name, Descending: l.descends()}
-		descending := s.descending
-		if link.Selected && s.Name != "match" {
-			descending = !l.descends()
-		}
-		link.URL = l.sorted(s, descending).URL()
+		link := sortLink{Name: s.Name, Label: s.Label, Selected: s.Name == l.order().Name, Descending: l.Descends()}
+		sorted := l.with()
+		sorted.setOrder(s, link.Selected && s.Name != "match" && !l.values.Has("dir"))
+		link.URL = sorted.URL()
 		links = append(links, link)
 	}
 	return links
@@ -223,19 +218,19 @@ func (l listing) chips(facets []facetView) []chip {
 			}
 		}
 	}
-	if l.From != "" || l.To != "" {
-		chips = append(chips, chip{"Published", span(l.From, l.To), with(l, func(l *listing) { l.From, l.To = "", "" })})
+	if text := span(l.Get("from"), l.Get("to")); text != "" {
+		chips = append(chips, chip{"Published", text, l.with("from", "", "to", "")})
 	}
-	if l.PriceMin != "" || l.PriceMax != "" {
-		chips = append(chips, chip{"Price", span(l.PriceMin, l.PriceMax), with(l, func(l *listing) { l.PriceMin, l.PriceMax = "", "" })})
+	if text := span(l.Get("price_min"), l.Get("price_max")); text != "" {
+		chips = append(chips, chip{"Price", text, l.with("price_min", "", "price_max", "")})
 	}
-	if l.Since != "" {
-		chips = append(chips, chip{"Changed since", view.Moment(l.Since), with(l, func(l *listing) { l.Since = "" })})
+	if since := l.Get("since"); since != "" {
+		chips = append(chips, chip{"Changed since", view.Moment(since), l.with("since", "")})
 	}
 	return chips
 }
 
-// span returns a range as text. An empty bound is open.
+// span returns a range as text. An empty bound is open, and a range without bounds is empty.
 func span(low, high string) string {
 	switch {
 	case low == high:
@@ -255,16 +250,13 @@ func (l listing) Found() (string, error) {
 }
 
 // First returns the URL of the first page.
-func (l listing) First() string { return l.first().URL() }
+func (l listing) First() string { return l.with().URL() }
 
 // Cleared returns the URL of the list without filters.
 func (l listing) Cleared() string {
-	return listing{Search: l.Search, Sort: l.Sort, Descending: l.Descending}.URL()
-}
-
-// withoutSearch returns the list with filters and no search.
-func (l listing) withoutSearch() listing {
-	return with(l, func(l *listing) { l.Search, l.Sort, l.Descending = "", "", false })
+	l.values = maps.Clone(l.values)
+	maps.DeleteFunc(l.values, func(name string, _ []string) bool { return name != "q" && name != "sort" && name != "dir" })
+	return l.URL()
 }
 
 // Order returns the order of the list as text.
@@ -274,12 +266,12 @@ func (l listing) Order() string {
 	case "match":
 		return "Best match first"
 	case "added":
-		if l.descends() {
+		if l.Descends() {
 			return "Newest first"
 		}
 		return "Oldest first"
 	}
-	if l.descends() {
+	if l.Descends() {
 		return "By " + strings.ToLower(s.Label) + ", descending"
 	}
 	return "By " + strings.ToLower(s.Label)

@@ -52,6 +52,9 @@ func newChart(counts []int, describe func(column int, count int) column) chart {
 		}
 		column := describe(i, total)
 		column.X, column.Bars = i*columnWidth, bars
+		if i%2 > 0 {
+			column.Label = ""
+		}
 		c.Columns = append(c.Columns, column)
 	}
 	return c
@@ -70,20 +73,20 @@ func yearChart(l listing, years []counted) chart {
 	for _, y := range years {
 		counts[min(max(0, (y.Year-begin)/2), len(counts)-1)] += y.Count
 	}
-	from, _ := strconv.Atoi(l.From)
-	to, _ := strconv.Atoi(l.To)
+	isChosen := l.Get("from")+l.Get("to") != ""
+	from, _ := strconv.Atoi(l.Get("from"))
+	to, _ := strconv.Atoi(l.Get("to"))
 	return newChart(counts, func(i, count int) column {
 		first, last := begin+10*i, begin+10*i+9
-		low, words := strconv.Itoa(first), strconv.Itoa(first)+"s"
+		label := strconv.Itoa(first)
+		low, words := label, label+"s"
 		if i == 0 {
 			low, words = "", "Up to "+strconv.Itoa(last)
 		}
-		c := column{Words: words + ": " + view.Books(count), URL: with(l, func(l *listing) { l.From, l.To = low, strconv.Itoa(last) }).URL()}
-		if i%2 == 0 {
-			c.Label = strconv.Itoa(first)
+		return column{
+			Label: label, Words: words + ": " + view.Books(count), URL: l.with("from", low, "to", strconv.Itoa(last)).URL(),
+			Selected: isChosen && from <= last && (to == 0 || to >= first),
 		}
-		c.Selected = (l.From != "" || l.To != "") && from <= last && (to == 0 || to >= first)
-		return c
 	})
 }
 
@@ -101,20 +104,19 @@ func priceChart(l listing, prices []counted) chart {
 	for i, p := range prices {
 		counts[i] = p.Count
 	}
-	low, _ := strconv.ParseFloat(l.PriceMin, 64)
-	high, _ := strconv.ParseFloat(l.PriceMax, 64)
+	isChosen := l.Get("price_min")+l.Get("price_max") != ""
+	low, _ := strconv.ParseFloat(l.Get("price_min"), 64)
+	high, err := strconv.ParseFloat(l.Get("price_max"), 64)
 	return newChart(counts, func(i, count int) column {
 		first := barsPerPart * i
-		last := strconv.Itoa(first+barsPerPart-1) + ".99"
-		words := strconv.Itoa(first) + " to " + last
+		label, last := strconv.Itoa(first), strconv.Itoa(first+barsPerPart-1)+".99"
+		words := label + " to " + last
 		if i == chartParts-1 {
-			last, words = "", strconv.Itoa(first)+" and more"
+			last, words = "", label+" and more"
 		}
-		c := column{Words: words + ": " + view.Books(count), URL: with(l, func(l *listing) { l.PriceMin, l.PriceMax = strconv.Itoa(first), last }).URL()}
-		if i%2 == 0 {
-			c.Label = strconv.Itoa(first)
+		return column{
+			Label: label, Words: words + ": " + view.Books(count), URL: l.with("price_min", label, "price_max", last).URL(),
+			Selected: isChosen && low < float64(first+barsPerPart) && (err != nil || high >= float64(first)),
 		}
-		c.Selected = (l.PriceMin != "" || l.PriceMax != "") && low < float64(first+barsPerPart) && (l.PriceMax == "" || high >= float64(first))
-		return c
 	})
 }

@@ -15,7 +15,7 @@ type counted struct {
 	Count           int
 	Category, Genre view.Named
 	Author          string
-	Forms           []string // of the author
+	Forms           []string // other forms of the author
 	Publisher       string
 	Language        string
 	Year            int
@@ -55,25 +55,27 @@ const (
 
 func facetViews(l listing, response *booksResponse) []facetView {
 	f := response.Books.Facets
+	text := l.Get("find_genre")
 	found := slices.DeleteFunc(slices.Clone(f.Genres), func(c counted) bool {
-		return !strings.Contains(collate.Fold(c.Genre.Name), collate.Fold(l.FindGenre))
+		return !strings.Contains(collate.Fold(c.Genre.Name), collate.Fold(text))
 	})
-	category := newFacet(l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes, func(l *listing) *[]string { return &l.Categories })
-	genre := newFacet(l, "genre", "Genre", found, maxGenres, response.Genres.Nodes, func(l *listing) *[]string { return &l.Genres })
-	for i, a := range f.Authors { // a selected one as it is in the URL
-		if n := sameAuthor(l.Authors, a.Author); n >= 0 {
-			f.Authors[i].Author = l.Authors[n]
+	authors := l.values["author"]
+	for i, a := range f.Authors { // a selected one like in the URL
+		if n := sameAuthor(authors, a.Author); n >= 0 {
+			f.Authors[i].Author = authors[n]
 		}
 	}
-	author := newFacet(l, "author", "Author", f.Authors, maxAuthors, nil, func(l *listing) *[]string { return &l.Authors })
-	genre.Find, author.Find = l.FindGenre, l.FindAuthor
-	publisher := newFacet(l, "publisher", "Publisher", f.Publishers, maxPublishers, nil, func(l *listing) *[]string { return &l.Publishers })
 	var languages []view.Named
-	for _, tag := range l.Languages {
+	for _, tag := range l.values["language"] {
 		languages = append(languages, languageOf(tag))
 	}
-	language := newFacet(l, "language", "Language", f.Languages, maxLanguages, languages, func(l *listing) *[]string { return &l.Languages })
-	return []facetView{category, genre, author, publisher, language}
+	return []facetView{
+		newFacet(l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes),
+		newFacet(l, "genre", "Genre", found, maxGenres, response.Genres.Nodes),
+		newFacet(l, "author", "Author", f.Authors, maxAuthors, nil),
+		newFacet(l, "publisher", "Publisher", f.Publishers, maxPublishers, nil),
+		newFacet(l, "language", "Language", f.Languages, maxLanguages, languages),
+	}
 }
 
 func languageOf(tag string) view.Named {
@@ -83,17 +85,10 @@ func languageOf(tag string) view.Named {
 	return view.Named{ID: tag, Name: lang.Name(tag)}
 }
 
-// with returns the first page of a list after change.
-func with(l listing, change func(*listing)) listing {
-	l = l.first()
-	change(&l)
-	return l
-}
-
-// newFacet returns a filter with the first values of counts and all selected values. at returns the selected values of a
-// list; selectedNames has their names.
-func newFacet(l listing, name, label string, counts []counted, maxValues int, selectedNames []view.Named, at func(*listing) *[]string) facetView {
-	selected := *at(&l)
+// newFacet returns the filter by a parameter with the first values of counts and all selected values. names has the
+// names of the selected values.
+func newFacet(l listing, name, label string, counts []counted, maxValues int, names []view.Named) facetView {
+	selected := l.values[name]
 	var values []facetValue
 	for _, c := range counts {
 		text := cmp.Or(c.Author, c.Publisher)
@@ -103,17 +98,18 @@ func newFacet(l listing, name, label string, counts []counted, maxValues int, se
 	for _, value := range selected { // even without books
 		if !slices.ContainsFunc(values, func(v facetValue) bool { return v.Value == value }) {
 			label := value
-			if i := slices.IndexFunc(selectedNames, func(n view.Named) bool { return n.ID == value }); i >= 0 {
-				label = selectedNames[i].Name
+			if i := slices.IndexFunc(names, func(n view.Named) bool { return n.ID == value }); i >= 0 {
+				label = names[i].Name
 			}
 			values = append(values, facetValue{Value: value, Label: label})
 		}
 	}
-	f := facetView{Name: name, Label: label}
+	f := facetView{Name: name, Label: label, Find: l.Get("find_" + name)}
 	for i, v := range values {
 		if v.Selected = slices.Contains(selected, v.Value); v.Selected {
 			others := slices.DeleteFunc(slices.Clone(selected), func(other string) bool { return other == v.Value })
-			v.toggled = with(l, func(l *listing) { *at(l) = others })
+			v.toggled = l.with()
+			v.toggled.values[name] = others
 		}
 		if i < maxValues || v.Selected {
 			f.Values = append(f.Values, v)

@@ -14,28 +14,23 @@ import (
 	"library-catalogue/web/view"
 )
 
-// listing has the parameters of a list of books. URL and readListing convert it.
+// listing is a list of books by the parameters of its address. URL and readListing convert it.
 type listing struct {
-	Search     string
-	Categories []string // ids, like Genres
-	Genres     []string
-	Authors    []string            // each identity once
-	forms      map[string][]string // of Authors, as far as they are read
-	Publishers []string
-	Languages  []string // tags
-	From, To   string   // years
-	PriceMin   string
-	PriceMax   string
-	Since      string // time (RFC 3339) from which the books were changed, as after an import
-	Sort       string // a name in sorts; empty: best match with a search, else newest first
-	Descending bool
-	After      string // cursor before the page
-	Before     string // cursor after the page
-	At         int    // position of the page's first book, from 1; 0: unknown
-	FindGenre  string // text in the genres that the filter offers, like FindAuthor
-	FindAuthor string
-	More       bool // the filters by publisher and language are offered, which cost more
+	values url.Values          // by parameter, in canonical form
+	forms  map[string][]string // forms of the authors that were read
 }
+
+// Get returns the first value of a parameter, or "".
+func (l listing) Get(name string) string { return l.values.Get(name) }
+
+// Search returns the text of the search, or "".
+func (l listing) Search() string { return l.Get("q") }
+
+// More reports whether the filters by publisher and language are offered, which cost more.
+func (l listing) More() bool { return l.values.Has("more") }
+
+// impliesMore reports whether one of these filters is used.
+func (l listing) impliesMore() bool { return l.values.Has("publisher") || l.values.Has("language") }
 
 // sortOrder is an order of the list.
 type sortOrder struct {
@@ -62,95 +57,124 @@ const (
 	maxSelected    = 50 // values of one facet
 )
 
-// parameters are the parameters of a list.
-var parameters = []string{
-	"q", "category", "genre", "author", "publisher", "language", "from", "to", "price_min", "price_max", "since", "sort", "dir", "after", "before", "at", "find_genre", "find_author", "more",
+// parameter is a parameter of the address of a list.
+type parameter struct {
+	name    string
+	max     int                                           // values that count
+	parse   func(text string) (canonical string, ok bool) // takes trimmed texts; nil: all texts are canonical
+	problem string                                        // after an invalid text; empty: it is ignored without a note
+}
+
+// parameters are in the order of the canonical address.
+var parameters = []parameter{
+	{"q", 1, search, ""},
+	{"category", maxSelected, id, "is not the id of a category."},
+	{"genre", maxSelected, id, "is not the id of a genre."},
+	{"author", maxSelected, nil, ""}, // each identity once
+	{"publisher", maxSelected, nil, ""},
+	{"language", maxSelected, lang.Parse, "is not a language."},
+	{"from", 1, year, "is not a year. Use four digits, like 1984."},
+	{"to", 1, year, "is not a year. Use four digits, like 1984."},
+	{"price_min", 1, price, "is not a price. Use the form 15.71."},
+	{"price_max", 1, price, "is not a price. Use the form 15.71."},
+	{"since", 1, moment, "is not a time. Use the form 2026-01-31T12:00:00Z."}, // changed since, for links from an import
+	{"sort", 1, order, "is not an order. Choose one above the list."},         // by default match or added
+	{"dir", 1, nil, ""},
+	{"after", 1, nil, ""},  // cursor before the page
+	{"before", 1, nil, ""}, // cursor after the page
+	{"at", 1, id, ""},      // position of the page's first book, from 1
+	{"find_genre", 1, trimmed, ""},
+	{"find_author", 1, trimmed, ""},
+	{"more", 1, nil, ""},
+}
+
+func search(text string) (string, bool)  { return strings.Join(strings.Fields(text), " "), true }
+func trimmed(text string) (string, bool) { return text, true }
+
+// id parses an integer above 0.
+func id(text string) (string, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return strconv.FormatInt(n, 10), err == nil && n > 0
+}
+
+func year(text string) (string, bool) {
+	_, ok := model.ParseDate(day(text, "01-01"))
+	return text, ok
+}
+
+func price(text string) (string, bool) {
+	text = strings.ReplaceAll(text, ",", ".")
+	cents, ok := model.ParseCents(text)
+	return text, ok && !strings.HasPrefix(text, "-") && cents < 1e11
+}
+
+func moment(text string) (string, bool) { return text, new(model.Timestamp).UnmarshalGQL(text) == nil }
+
+func order(text string) (string, bool) {
+	return text, slices.ContainsFunc(sorts, func(s sortOrder) bool { return s.Name == text })
 }
 
 // readListing parses the query of a URL. It ignores unknown parameters and invalid values; notes has the messages about
 // them.
 func readListing(query url.Values) (l listing, notes []string) {
-	note := func(text string) { notes = append(notes, text) }
-	l.Search = strings.Join(strings.Fields(query.Get("q")), " ")
-	if utf8.RuneCountInString(l.Search) > maxSearchChars {
-		l.Search = string([]rune(l.Search)[:maxSearchChars])
-		note("The search was cut to its first 200 characters.")
+	l.values = url.Values{}
+	for _, p := range parameters {
+		given := query[p.name]
+		for _, text := range given[:min(len(given), p.max)] {
+			value, ok := text, true
+			if p.parse != nil {
+				text = strings.TrimSpace(text)
+				value, ok = p.parse(text)
+			}
+			chosen := l.values[p.name]
+			switch {
+			case text == "":
+			case !ok && p.problem != "":
+				notes = append(notes, "“"+view.Leading(text, 50)+"” "+p.problem)
+			case ok && value != "" && !slices.Contains(chosen, value) && (p.name != "author" || sameAuthor(chosen, value) < 0):
+				l.values.Add(p.name, value)
+			}
+		}
+	}
+	if text := l.Search(); utf8.RuneCountInString(text) > maxSearchChars {
+		l.values.Set("q", view.Leading(text, maxSearchChars))
+		notes = append(notes, "The search was cut to its first 200 characters.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !slices.Contains(parameters, name) {
-			note("The list has no filter “" + view.Leading(name, 50) + "”.")
+		if !slices.ContainsFunc(parameters, func(p parameter) bool { return p.name == name }) {
+			notes = append(notes, "The list has no filter “"+view.Leading(name, 50)+"”.")
 		}
 	}
-	ids := func(name string) []string {
-		ids, wrong := ids(query[name])
-		for _, text := range wrong {
-			note("“" + view.Leading(text, 50) + "” is not the id of a " + name + ".")
-		}
-		return ids
+	l.complete(query)
+	return l, append(notes, l.contradictions()...)
+}
+
+// complete makes the parameters canonical that depend on others.
+func (l listing) complete(query url.Values) {
+	if s := l.order(); l.values.Has("sort") {
+		l.setOrder(s, l.Get("dir") == flipped(s))
+	} else {
+		l.values.Del("dir")
 	}
-	l.Categories, l.Genres = ids("category"), ids("genre")
-	texts := func(name string) []string {
-		texts := slices.DeleteFunc(slices.Clone(query[name]), func(text string) bool { return text == "" })
-		return texts[:min(len(texts), maxSelected)]
+	if l.Get("after")+l.Get("before") == "" {
+		l.values.Del("at")
 	}
-	for _, name := range texts("author") {
-		if sameAuthor(l.Authors, name) < 0 {
-			l.Authors = append(l.Authors, name)
-		}
+	if query.Has("more") || l.impliesMore() {
+		l.values.Set("more", "1")
 	}
-	l.Publishers = texts("publisher")
-	for _, text := range texts("language") {
-		if tag, ok := lang.Parse(text); ok {
-			l.Languages = append(l.Languages, tag)
-		} else {
-			note("“" + view.Leading(text, 50) + "” is not a language.")
-		}
+}
+
+// contradictions returns notes about ranges that no book is in.
+func (l listing) contradictions() (notes []string) {
+	from, to := l.Get("from"), l.Get("to")
+	if last := day(to, "12-31"); last != "" && day(from, "01-01") > last {
+		notes = append(notes, "No book matches: "+from+" is after "+to+".")
 	}
-	year := func(key string) string {
-		text := strings.TrimSpace(query.Get(key))
-		if _, ok := model.ParseDate(day(text, "01-01")); text != "" && !ok {
-			note("“" + text + "” is not a year. Use four digits, like 1984.")
-			return ""
-		}
-		return text
+	low, _ := model.ParseCents(l.Get("price_min"))
+	if high, ok := model.ParseCents(l.Get("price_max")); ok && low > high {
+		notes = append(notes, "No book matches: the price "+l.Get("price_min")+" is above "+l.Get("price_max")+".")
 	}
-	l.From, l.To = year("from"), year("to")
-	if from, to := day(l.From, "01-01"), day(l.To, "12-31"); to != "" && from > to {
-		note("No book matches: " + l.From + " is after " + l.To + ".")
-	}
-	price := func(key string) string {
-		text := strings.ReplaceAll(strings.TrimSpace(query.Get(key)), ",", ".")
-		if cents, ok := model.ParseCents(text); text != "" && (!ok || strings.HasPrefix(text, "-") || cents >= 1e11) {
-			note("“" + text + "” is not a price. Use the form 15.71.")
-			return ""
-		}
-		return text
-	}
-	l.PriceMin, l.PriceMax = price("price_min"), price("price_max")
-	low, _ := model.ParseCents(l.PriceMin)
-	if high, ok := model.ParseCents(l.PriceMax); ok && low > high {
-		note("No book matches: the price " + l.PriceMin + " is above " + l.PriceMax + ".")
-	}
-	if l.Since = query.Get("since"); l.Since != "" {
-		if err := new(model.Timestamp).UnmarshalGQL(l.Since); err != nil {
-			note("“" + view.Leading(l.Since, 50) + "” is not a time. Use the form 2026-01-31T12:00:00Z.")
-			l.Since = ""
-		}
-	}
-	sort := query.Get("sort")
-	if i := slices.IndexFunc(sorts, func(s sortOrder) bool { return s.Name == sort }); i >= 0 {
-		l = l.sorted(sorts[i], sorts[i].descending != (query.Get("dir") == flipped(sorts[i])))
-	} else if sort != "" {
-		note("“" + view.Leading(sort, 50) + "” is not an order. Choose one above the list.")
-	}
-	l.FindGenre, l.FindAuthor = strings.TrimSpace(query.Get("find_genre")), strings.TrimSpace(query.Get("find_author"))
-	l.More = query.Has("more") || len(l.Publishers)+len(l.Languages) > 0
-	l.After, l.Before = query.Get("after"), query.Get("before")
-	if l.After != "" || l.Before != "" {
-		l.At, _ = strconv.Atoi(query.Get("at")) // 0 if it is no number
-		l.At = max(0, l.At)
-	}
-	return l, notes
+	return notes
 }
 
 // flipped returns the value of dir for the opposite of the default direction.
@@ -161,79 +185,48 @@ func flipped(s sortOrder) string {
 	return "desc"
 }
 
-// ids returns the ids in texts, each once, and the other texts.
-func ids(texts []string) (ids, wrong []string) {
-	for _, text := range texts {
-		n, err := strconv.ParseInt(text, 10, 64)
-		switch id := strconv.FormatInt(n, 10); {
-		case text != "" && (err != nil || n < 1):
-			wrong = append(wrong, text)
-		case text != "" && !slices.Contains(ids, id) && len(ids) < maxSelected:
-			ids = append(ids, id)
-		}
-	}
-	return ids, wrong
-}
-
 // order returns the order of the list.
 func (l listing) order() sortOrder {
 	for _, s := range sorts {
-		if s.Name == l.Sort {
+		if s.Name == l.Get("sort") {
 			return s
 		}
 	}
-	if l.Search != "" {
+	if l.Search() != "" {
 		return sorts[0]
 	}
 	return sorts[1]
 }
 
-// descends reports whether the list is in descending order.
-func (l listing) descends() bool {
-	if l.Sort == "" {
-		return l.order().descending
+// setOrder sets the order, or its opposite. The default order has no parameters, and the best match needs a search.
+func (l listing) setOrder(s sortOrder, isFlipped bool) {
+	l.values.Del("sort")
+	l.values.Del("dir")
+	if s.Name == "match" && l.Search() == "" {
+		return
 	}
-	return l.Descending
+	if s.Name != l.order().Name || isFlipped {
+		l.values.Set("sort", s.Name)
+	}
+	if isFlipped {
+		l.values.Set("dir", flipped(s))
+	}
 }
+
+// Descends reports whether the list is in descending order.
+func (l listing) Descends() bool { return l.order().descending != l.values.Has("dir") }
 
 // URL returns the canonical URL of the list.
 func (l listing) URL() string {
 	var b strings.Builder
-	add := func(key string, values ...string) {
-		for _, value := range values {
-			if value == "" {
-				continue
-			}
+	for _, p := range parameters {
+		if p.name == "more" && l.impliesMore() {
+			continue
+		}
+		for _, value := range l.values[p.name] {
 			b.WriteByte("?&"[min(b.Len(), 1)])
-			b.WriteString(key + "=" + url.QueryEscape(value))
+			b.WriteString(p.name + "=" + url.QueryEscape(value))
 		}
-	}
-	add("q", l.Search)
-	add("category", l.Categories...)
-	add("genre", l.Genres...)
-	add("author", l.Authors...)
-	add("publisher", l.Publishers...)
-	add("language", l.Languages...)
-	add("from", l.From)
-	add("to", l.To)
-	add("price_min", l.PriceMin)
-	add("price_max", l.PriceMax)
-	add("since", l.Since)
-	if l.Sort != "" {
-		add("sort", l.Sort)
-		if s := l.order(); l.Descending != s.descending {
-			add("dir", flipped(s))
-		}
-	}
-	add("after", l.After)
-	add("before", l.Before)
-	if l.At > 0 {
-		add("at", strconv.Itoa(l.At))
-	}
-	add("find_genre", l.FindGenre)
-	add("find_author", l.FindAuthor)
-	if l.More && len(l.Publishers)+len(l.Languages) == 0 {
-		add("more", "1")
 	}
 	return "/" + b.String()
 }
@@ -254,52 +247,60 @@ var exportFormats = func() []exportFormat {
 func (l listing) Formats() []exportFormat { return exportFormats }
 
 // As returns the URL of the whole list in a format. It returns "" for filters that /api does not have: several texts of one, and
-// Since.
+// since.
 func (l listing) As(format string) string {
-	if l.Since != "" || len(l.authorForms()) > 1 || len(l.Publishers) > 1 || len(l.Languages) > 1 {
-		return ""
-	}
 	sort := strings.ToLower(l.order().field)
-	if l.descends() {
+	if l.Descends() {
 		sort = "-" + sort
 	}
 	query := url.Values{"format": {format}, "sort": {sort}}
-	for key, value := range map[string]string{
-		"q": l.Search, "category_id": strings.Join(l.Categories, ","), "genre_id": strings.Join(l.Genres, ","), "author": strings.Join(l.Authors, ""),
-		"publisher": strings.Join(l.Publishers, ""), "language": strings.Join(l.Languages, ""),
-		"published_from": day(l.From, "01-01"), "published_to": day(l.To, "12-31"), "price_min": l.PriceMin, "price_max": l.PriceMax,
-	} {
-		if value != "" {
-			query.Set(key, value)
+	for name, values := range l.values {
+		text := strings.Join(values, ",")
+		switch name {
+		case "q", "price_min", "price_max":
+			query.Set(name, text)
+		case "category", "genre":
+			query.Set(name+"_id", text)
+		case "author", "publisher", "language":
+			if len(values) > 1 || name == "author" && len(l.authorForms()) > 1 {
+				return ""
+			}
+			query.Set(name, text)
+		case "from":
+			query.Set("published_from", day(text, "01-01"))
+		case "to":
+			query.Set("published_to", day(text, "12-31"))
+		case "since":
+			return ""
 		}
 	}
 	return "/api/books?" + query.Encode()
 }
 
+// byValue returns the URL of the books with a value of a parameter.
+func byValue(name, value string) string { return listing{values: url.Values{name: {value}}}.URL() }
+
 // SearchURL returns the URL of the books that match a search.
-func SearchURL(text string) string { return listing{Search: text}.URL() }
+func SearchURL(text string) string { return byValue("q", text) }
 
 // GenreURL returns the URL of the books of a genre.
-func GenreURL(id string) string { return listing{Genres: []string{id}}.URL() }
+func GenreURL(id string) string { return byValue("genre", id) }
 
 // CategoryURL returns the URL of the books of a category.
-func CategoryURL(id string) string { return listing{Categories: []string{id}}.URL() }
+func CategoryURL(id string) string { return byValue("category", id) }
 
-// first returns the first page of the list, with all values of the filters.
-func (l listing) first() listing {
-	l.After, l.Before, l.At, l.FindGenre, l.FindAuthor = "", "", 0, "", ""
-	return l
-}
-
-// sorted returns the list in an order. It leaves Sort empty for the default order.
-func (l listing) sorted(s sortOrder, descending bool) listing {
-	l = l.first()
-	l.Sort, l.Descending = "", false
-	if s.Name == "match" && l.Search == "" {
-		return l
+// with returns the first page of the list, with all values of the filters and with other values of some parameters, as
+// pairs of a name and a value. An empty value removes the parameter.
+func (l listing) with(pairs ...string) listing {
+	l.values = maps.Clone(l.values)
+	for _, name := range []string{"after", "before", "at", "find_genre", "find_author"} {
+		l.values.Del(name)
 	}
-	if s.Name != l.order().Name || descending != s.descending {
-		l.Sort, l.Descending = s.Name, descending
+	for pair := range slices.Chunk(pairs, 2) {
+		l.values.Del(pair[0])
+		if pair[1] != "" {
+			l.values.Set(pair[0], pair[1])
+		}
 	}
 	return l
 }
@@ -307,8 +308,8 @@ func (l listing) sorted(s sortOrder, descending bool) listing {
 // selection returns the variables that select the books of the list.
 func (l listing) selection() view.Variables {
 	v := view.Variables{"filter": l.filter()}
-	if l.Search != "" {
-		v["search"] = l.Search
+	if text := l.Search(); text != "" {
+		v["search"] = text
 	}
 	return v
 }
@@ -316,18 +317,18 @@ func (l listing) selection() view.Variables {
 // variables returns the variables of books.graphql.
 func (l listing) variables() view.Variables {
 	direction := "ASC"
-	if l.descends() {
+	if l.Descends() {
 		direction = "DESC"
 	}
 	v := l.selection()
-	v["bounds"], v["more"] = priceBounds, l.More
-	v["categories"], v["genres"] = append([]string{}, l.Categories...), append([]string{}, l.Genres...) // for their names
+	v["bounds"], v["more"] = priceBounds, l.More()
+	v["categories"], v["genres"] = append([]string{}, l.values["category"]...), append([]string{}, l.values["genre"]...) // for their names
 	v["orderBy"] = []any{map[string]string{"field": l.order().field, "direction": direction}}
 	switch {
-	case l.Before != "":
-		v["last"], v["before"] = pageSize, l.Before
-	case l.After != "":
-		v["first"], v["after"] = pageSize, l.After
+	case l.values.Has("before"):
+		v["last"], v["before"] = pageSize, l.Get("before")
+	case l.values.Has("after"):
+		v["first"], v["after"] = pageSize, l.Get("after")
 	default:
 		v["first"] = pageSize
 	}
@@ -335,28 +336,28 @@ func (l listing) variables() view.Variables {
 }
 
 // filter returns the filter of the list in GraphQL.
-func (l listing) filter() map[string]any {
-	filter := map[string]any{}
-	if len(l.Categories) > 0 {
-		filter["genre"] = map[string]any{"categoryId": map[string]any{"in": l.Categories}}
-	}
-	if len(l.Genres) > 0 {
-		filter["genreId"] = map[string]any{"in": l.Genres}
-	}
-	for field, values := range map[string][]string{"author": l.authorForms(), "publisher": l.Publishers, "language": l.Languages} {
+func (l listing) filter() filter {
+	where := filter{}
+	for field, values := range map[string][]string{
+		"genreId": l.values["genre"], "author": l.authorForms(), "publisher": l.values["publisher"], "language": l.values["language"],
+	} {
 		if len(values) > 0 {
-			filter[field] = map[string]any{"in": values}
+			where[field] = filter{"in": values}
 		}
 	}
-	addRange(filter, "publishedAt", day(l.From, "01-01"), day(l.To, "12-31"))
-	addRange(filter, "price", l.PriceMin, l.PriceMax)
-	addRange(filter, "updatedAt", l.Since, "")
-	return filter
+	if ids := l.values["category"]; len(ids) > 0 {
+		where["genre"] = filter{"categoryId": filter{"in": ids}}
+	}
+	addRange(where, "publishedAt", day(l.Get("from"), "01-01"), day(l.Get("to"), "12-31"))
+	addRange(where, "price", l.Get("price_min"), l.Get("price_max"))
+	addRange(where, "updatedAt", l.Get("since"), "")
+	return where
 }
 
 // WithMore returns the URL of the list with all filters.
 func (l listing) WithMore() string {
-	l.More = true
+	l.values = maps.Clone(l.values)
+	l.values.Set("more", "1")
 	return l.URL()
 }
 
@@ -368,8 +369,8 @@ func day(year, monthDay string) string {
 	return strings.Repeat("0", max(0, 4-len(year))) + year + "-" + monthDay
 }
 
-func addRange(filter map[string]any, field, low, high string) {
-	bounds := map[string]any{}
+func addRange(where filter, field, low, high string) {
+	bounds := filter{}
 	if low != "" {
 		bounds["gte"] = low
 	}
@@ -377,6 +378,6 @@ func addRange(filter map[string]any, field, low, high string) {
 		bounds["lte"] = high
 	}
 	if len(bounds) > 0 {
-		filter[field] = bounds
+		where[field] = bounds
 	}
 }

@@ -1,7 +1,7 @@
 package list
 
 import (
-	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,7 +20,7 @@ const maxPrinted = 1000
 type printView struct {
 	listing
 	Notes  []string
-	IDs    string // the books to print, separated by commas; empty: those of the list
+	IDs    string // the books to print, separated by commas; empty: all of the list
 	Books  []*row
 	Total  int
 	Sorts  []sortOrder
@@ -46,30 +46,19 @@ var sheets = []sheet{
 
 // Print returns the list to print.
 func (p Pages) Print(r *http.Request) (*view.Page, error) {
-	data, err := p.printed(r)
-	if err != nil {
-		return nil, err
-	}
-	return &view.Page{Name: "print.html", Title: "List to print", Section: "books", Search: data.Search, Script: "print.js", Main: data}, nil
+	return p.printed(r, "print.html", "List to print")
 }
 
 // Labels returns the labels of the books of a list, for the spines of books.
 func (p Pages) Labels(r *http.Request) (*view.Page, error) {
-	data, err := p.printed(r)
-	if err != nil {
-		return nil, err
-	}
-	query := r.URL.Query()
-	data.Sheet = sheets[max(0, slices.IndexFunc(sheets, func(s sheet) bool { return s.Name == query.Get("sheet") }))]
-	used, _ := strconv.Atoi(query.Get("used")) // 0 if it is no number
-	data.Used = min(max(used, 0), data.Sheet.Columns*data.Sheet.Rows-1)
-	return &view.Page{Name: "labels.html", Title: "Labels to print", Section: "books", Search: data.Search, Script: "print.js", Main: data}, nil
+	return p.printed(r, "labels.html", "Labels to print")
 }
 
-// printed returns the books of a list, or those that the parameter ids names.
-func (p Pages) printed(r *http.Request) (*printView, error) {
+// printed returns a page of the books of a list, or of those that the parameter ids names.
+func (p Pages) printed(r *http.Request, template, title string) (*view.Page, error) {
 	query := r.URL.Query()
-	asIDs := query.Get("ids")
+	asIDs, sheetName := query.Get("ids"), query.Get("sheet")
+	used, _ := strconv.Atoi(query.Get("used")) // 0 if it is no number
 	for _, name := range []string{"ids", "sheet", "used"} {
 		query.Del(name)
 	}
@@ -77,7 +66,11 @@ func (p Pages) printed(r *http.Request) (*printView, error) {
 	if err := p.readForms(r, &l); err != nil {
 		return nil, err
 	}
-	data := &printView{listing: l.first(), Notes: notes, Sorts: sorts, Sheets: sheets}
+	chosenSheet := sheets[max(0, slices.IndexFunc(sheets, func(s sheet) bool { return s.Name == sheetName }))]
+	data := &printView{
+		listing: l.with(), Notes: notes, Sorts: sorts, Sheets: sheets, Sheet: chosenSheet,
+		Used: min(max(used, 0), chosenSheet.Columns*chosenSheet.Rows-1),
+	}
 	v := data.variables()
 	chosen := []string{}
 	for text := range strings.SplitSeq(asIDs, ",") {
@@ -86,11 +79,11 @@ func (p Pages) printed(r *http.Request) (*printView, error) {
 		}
 	}
 	if asIDs != "" {
-		v["filter"], data.IDs = map[string]any{"id": map[string]any{"in": chosen}}, strings.Join(chosen, ",")
+		v["filter"], data.IDs = filter{"id": filter{"in": chosen}}, strings.Join(chosen, ",")
 	}
 	asked := view.Variables{"filter": v["filter"], "orderBy": v["orderBy"]}
-	if l.Search != "" && asIDs == "" {
-		asked["search"] = l.Search
+	if text := l.Search(); text != "" && asIDs == "" {
+		asked["search"] = text
 	}
 	var response struct {
 		Books struct {
@@ -98,15 +91,16 @@ func (p Pages) printed(r *http.Request) (*printView, error) {
 			Nodes      []*row
 		}
 	}
-	_, err := p.Execute(r, "print", asked, &response)
+	if _, err := p.Execute(r, "print", asked, &response); err != nil {
+		return nil, err
+	}
 	data.Books, data.Total = response.Books.Nodes, response.Books.TotalCount
-	return data, err
+	return &view.Page{Name: template, Title: title, Section: "books", Search: l.Search(), Script: "print.js", Main: data}, nil
 }
 
 // Kept returns the parameters of the list that the form of the page does not have.
 func (v *printView) Kept() url.Values {
-	_, text, _ := strings.Cut(v.URL(), "?")
-	kept, _ := url.ParseQuery(text) // it is ours
+	kept := maps.Clone(v.values)
 	for _, name := range []string{"sort", "dir", "more"} {
 		kept.Del(name)
 	}
@@ -150,7 +144,7 @@ func (v *printView) Widths() (widths [3]int) {
 }
 
 // Order returns the name of the order.
-func (v *printView) Order() string { return cmp.Or(v.Sort, v.order().Name) }
+func (v *printView) Order() string { return v.order().Name }
 
 // Pages returns the labels sheet by sheet; nil is an empty place.
 func (v *printView) Pages() [][]*row {
@@ -159,7 +153,7 @@ func (v *printView) Pages() [][]*row {
 }
 
 // PrintURL returns the address of the list to print.
-func (l listing) PrintURL() string { return "/print" + strings.TrimPrefix(l.first().URL(), "/") }
+func (l listing) PrintURL() string { return "/print" + strings.TrimPrefix(l.with().URL(), "/") }
 
 // LabelsURL returns the address of the labels of the list.
-func (l listing) LabelsURL() string { return "/labels" + strings.TrimPrefix(l.first().URL(), "/") }
+func (l listing) LabelsURL() string { return "/labels" + strings.TrimPrefix(l.with().URL(), "/") }

@@ -12,7 +12,7 @@ import (
 // row is a book of the list.
 type row struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
-	ISBN                                          string // of printed books
+	ISBN                                          string // only of printed books
 	Version, Pages                                int
 	Genre                                         view.Named
 	ShelfMark                                     string // "" if there is none, or if it is not shown

@@ -30,15 +30,15 @@ func (p Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, erro
 		arguments = append(arguments, "$filter"+n+": BookFilter, $search"+n+": String")
 		fields = append(fields, "  way"+n+": books(first: 0, filter: $filter"+n+", search: $search"+n+") { totalCount }")
 		v["filter"+n] = l.filter()
-		if l.Search != "" {
-			v["search"+n] = l.Search
+		if text := l.Search(); text != "" {
+			v["search"+n] = text
 		}
 	}
 	for _, c := range chips[:min(len(chips), maxWays)] {
 		add("Without "+c.Label+": "+c.Value, c.without)
 	}
-	if l.Search != "" {
-		add("Without the search “"+l.Search+"”", l.withoutSearch())
+	if text := l.Search(); text != "" {
+		add("Without the search “"+text+"”", l.with("q", "", "sort", "", "dir", ""))
 	}
 	add("All books", listing{})
 	var counts map[string]struct{ TotalCount int }

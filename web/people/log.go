@@ -2,6 +2,7 @@ package people
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,16 +29,16 @@ type logged struct {
 	Name, Actor, ActorName            *string
 }
 
-// What returns the words for the operation.
-func (c *logged) What() string { return wordsOf(whats, c.Operation) }
+// Action returns the words for the operation.
+func (c *logged) Action() string { return wordsOf(whats, c.Operation) }
 
 // Noun returns the word for the type.
 func (c *logged) Noun() string {
 	return map[string]string{"BOOK": "book", "GENRE": "genre", "CATEGORY": "category"}[c.Type]
 }
 
-// Who returns the name of the actor, or "".
-func (c *logged) Who() string {
+// By returns the name of the actor, or "".
+func (c *logged) By() string {
 	switch {
 	case c.ActorName != nil:
 		return *c.ActorName
@@ -64,7 +65,7 @@ type entry struct {
 	Changes []*logged
 }
 
-// maxEntries is the number of entries on a page, and maxValued that of books whose values a page shows.
+// maxEntries is the number of entries on a page. maxValued is the number of books on a page of values.
 const maxEntries, maxValued = 50, 100
 
 // entries groups changes by write. It leaves out what follows maxEntries entries, and the last entry if it may have more changes than
@@ -87,7 +88,7 @@ func entries(changes []*logged, hasMore bool) (all []entry, left bool) {
 
 // sameWrite reports whether a change is of the write of another one. All changes of a transaction have one time.
 func (c *logged) sameWrite(other *logged) bool {
-	return c.At == other.At && c.Type == other.Type && c.Operation == other.Operation && c.Who() == other.Who()
+	return c.At == other.At && c.Type == other.Type && c.Operation == other.Operation && c.By() == other.By()
 }
 
 // Rows returns the number of rows with their noun.
@@ -107,17 +108,16 @@ func (e entry) ValuesURL() string {
 	return "/changes/books?" + url.Values{"at": {e.At}, "ids": {strings.Join(ids, ",")}}.Encode()
 }
 
-// logFilter is the selection of a page of the log, as the address has it. Empty fields select all.
-type logFilter struct{ Kind, What, Who, Since, After string }
+// logFilter selects a page of the log by the parameters of its address: kind, what, who, since, and the position after.
+type logFilter struct{ url.Values }
 
 // url returns the address of the changes before a position; empty: the newest ones.
 func (f logFilter) url(after string) string {
-	query := url.Values{}
-	for name, value := range map[string]string{"kind": f.Kind, "what": f.What, "who": f.Who, "since": f.Since, "after": after} {
-		if value != "" {
-			query.Set(name, value)
-		}
+	query := url.Values{"after": {after}}
+	for _, name := range []string{"kind", "what", "who", "since"} {
+		query.Set(name, f.Get(name))
 	}
+	maps.DeleteFunc(query, func(_ string, values []string) bool { return values[0] == "" })
 	if len(query) == 0 {
 		return "/changes"
 	}
@@ -126,28 +126,22 @@ func (f logFilter) url(after string) string {
 
 // variables returns the variables of the query. The error is BadUserInput.
 func (f logFilter) variables() (view.Variables, error) {
+	kind, what, since := f.Get("kind"), f.Get("what"), f.Get("since")
 	v := view.Variables{}
-	if f.Kind != "" {
-		v["types"] = []string{f.Kind}
-	}
-	if f.What != "" {
-		v["operations"] = []string{f.What}
-	}
-	if f.Who != "" {
-		v["actor"] = f.Who
-	}
-	if f.Since != "" {
-		day, err := time.Parse(time.DateOnly, f.Since)
+	if since != "" {
+		day, err := time.Parse(time.DateOnly, since)
 		if err != nil {
 			return nil, model.Errorf(model.BadUserInput, "The address has an invalid day. Choose another one.")
 		}
 		v["since"] = day.Format(time.RFC3339)
 	}
-	if f.After != "" {
-		v["after"] = f.After
-	}
-	if f.Kind != "" && wordsOf(kinds, f.Kind) == "" || f.What != "" && wordsOf(whats, f.What) == "" {
+	if kind != "" && wordsOf(kinds, kind) == "" || what != "" && wordsOf(whats, what) == "" {
 		return nil, model.Errorf(model.BadUserInput, "The address has an unknown filter. Choose another one.")
+	}
+	for variable, value := range map[string]string{"types": kind, "operations": what, "actor": f.Get("who"), "after": f.Get("after")} {
+		if value != "" {
+			v[variable] = value // GraphQL takes a value for a list of one
+		}
 	}
 	return v, nil
 }
@@ -166,8 +160,7 @@ func (p Pages) Log(r *http.Request) (*view.Page, error) {
 	if _, err := signedIn(r); err != nil {
 		return nil, err
 	}
-	query := r.URL.Query()
-	f := logFilter{query.Get("kind"), query.Get("what"), query.Get("who"), query.Get("since"), query.Get("after")}
+	f := logFilter{r.URL.Query()}
 	v, err := f.variables()
 	if err != nil {
 		return nil, err
@@ -184,8 +177,8 @@ func (p Pages) Log(r *http.Request) (*view.Page, error) {
 		return nil, err
 	}
 	page := response.RecentChanges
-	main := &logView{logFilter: f, Kinds: kinds, Whats: whats, Filtered: f.Kind+f.What+f.Who+f.Since != ""}
-	if main.Actors, err = p.actors(r, f.Who, page.Nodes); err != nil {
+	main := &logView{logFilter: f, Kinds: kinds, Whats: whats, Filtered: f.Get("kind")+f.Get("what")+f.Get("who")+f.Get("since") != ""}
+	if main.Actors, err = p.actors(r, f.Get("who"), page.Nodes); err != nil {
 		return nil, err
 	}
 	var left bool
@@ -195,13 +188,13 @@ func (p Pages) Log(r *http.Request) (*view.Page, error) {
 	} else if page.HasMore {
 		main.Older = f.url(page.Position)
 	}
-	if f.After != "" {
+	if f.Get("after") != "" {
 		main.Newest = f.url("")
 	}
 	return &view.Page{Name: "log.html", Title: "Changes", Section: "changes", Query: playground, Main: main}, nil
 }
 
-// actors returns the choices of actors: that of the filter, those on the page and, for an admin, all accounts.
+// actors returns the choices of actors: the chosen one, all on the page and, for an admin, all accounts.
 func (p Pages) actors(r *http.Request, chosen string, changes []*logged) ([]choice, error) {
 	names := map[string]string{}
 	if chosen != "" {
@@ -209,7 +202,7 @@ func (p Pages) actors(r *http.Request, chosen string, changes []*logged) ([]choi
 	}
 	for _, c := range changes {
 		if c.Actor != nil {
-			names[*c.Actor] = c.Who()
+			names[*c.Actor] = c.By()
 		}
 	}
 	list, err := p.Service.List(r.Context())

@@ -17,7 +17,12 @@ import (
 type Pages struct {
 	Service  *accounts.Service
 	Source   view.Source
-	Webhooks func(context.Context) ([]*model.Webhook, error) // all endpoints; nil: they are not shown
+	Webhooks Webhooks // nil: they are not shown
+}
+
+// Webhooks has the endpoints of webhooks, for admins.
+type Webhooks interface {
+	List(context.Context) ([]*model.Webhook, error)
 }
 
 // signedIn returns the person of a session, or the redirect to the form that begins one.
@@ -111,7 +116,7 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 type adminView struct {
 	Accounts []*model.Account
 	Own      model.ID
-	Only     bool // nobody else is an admin who can sign in, so the caller keeps the role
+	Only     bool // no other admin can sign in, so the caller keeps the role
 	Roles    []role
 	Webhooks []*model.Webhook
 	HasHooks bool
@@ -133,25 +138,33 @@ func (p Pages) Admin(r *http.Request) (*view.Page, error) {
 		return a.ID != own.ID && a.Role == model.Admin && !a.Disabled && !a.Pending
 	})
 	if p.Webhooks != nil {
-		if main.Webhooks, err = p.Webhooks(r.Context()); err != nil {
+		if main.Webhooks, err = p.Webhooks.List(r.Context()); err != nil {
 			return nil, err
 		}
 	}
 	return &view.Page{Name: "admin.html", Title: "People", Section: "admin", Script: "people.js", Main: main}, nil
 }
 
-// Device returns the browser and the system of a client's name of itself.
+// browsers and systems have the signs of programs in the name that a client gives itself, with their names. The first
+// match counts.
+var (
+	browsers = [][2]string{{"Edg", "Edge"}, {"Firefox", "Firefox"}, {"Chrome", "Chrome"}, {"Safari", "Safari"}}
+	systems  = [][2]string{
+		{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS", "Mac"}, {"Linux", "Linux"},
+	}
+)
+
+// Device returns the browser and the system in a User-Agent.
 func Device(agent string) string {
-	find := func(names ...[2]string) string {
-		for _, name := range names {
-			if strings.Contains(agent, name[0]) {
-				return name[1]
+	find := func(signs [][2]string) string {
+		for _, sign := range signs {
+			if strings.Contains(agent, sign[0]) {
+				return sign[1]
 			}
 		}
 		return ""
 	}
-	browser := find([2]string{"Edg", "Edge"}, [2]string{"Firefox", "Firefox"}, [2]string{"Chrome", "Chrome"}, [2]string{"Safari", "Safari"})
-	system := find([2]string{"Android", "Android"}, [2]string{"iPhone", "iPhone"}, [2]string{"iPad", "iPad"}, [2]string{"Windows", "Windows"}, [2]string{"Mac OS", "Mac"}, [2]string{"Linux", "Linux"})
+	browser, system := find(browsers), find(systems)
 	switch {
 	case browser == "":
 		return view.Leading(agent, 60)

@@ -1,4 +1,4 @@
-// The session of a person who signs in. All tabs show the same state.
+// The session of a person who signs in, and the access token of this tab. All tabs show the same session.
 import { adopt, refresh, announce } from './visit.js';
 
 // hasAccounts reports whether people can sign in.
@@ -8,6 +8,46 @@ export const hasAccounts = () => 'account' in document.body.dataset;
 export const account = () => document.body.dataset.account ?? '';
 
 export const canWrite = () => Boolean(account()) && !document.documentElement.classList.contains('guarded');
+
+export const origin = 'login-from'; // key in sessionStorage: the page to return to after the login
+
+// canLogIn reports whether users log in instead of entering a token.
+export const canLogIn = () => 'login' in document.querySelector('[data-token]').dataset;
+
+// leaving is true while the browser goes to the login. Forms then do not ask, because they keep the input.
+export let leaving = false;
+
+// logIn goes to the login, which returns to this page.
+export function logIn() {
+  leaving = true;
+  sessionStorage.setItem(origin, location.pathname + location.search);
+  location.assign('/login?with=provider');
+}
+
+const tokenKey = 'token'; // in sessionStorage
+
+// token returns the access token of this tab, or ''.
+export const token = () => sessionStorage.getItem(tokenKey) ?? '';
+
+// keepToken replaces the access token of this tab, or removes it for ''.
+export function keepToken(text) {
+  if (text) sessionStorage.setItem(tokenKey, text);
+  else sessionStorage.removeItem(tokenKey);
+}
+
+// claims returns the unverified claims of a token. One that a person made has none; the catalogue knows when it expires.
+export function claims(text) {
+  if (text.startsWith('cat_')) return { exp: Infinity };
+  try {
+    const part = text.split('.')[1].replaceAll('-', '+').replaceAll('_', '/');
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(part), (c) => c.charCodeAt(0))));
+  } catch {
+    return {};
+  }
+}
+
+// isToken reports whether a text is a token that a person made, or a JWT with an expiry, which the catalogue demands.
+export const isToken = (text) => claims(text).exp > 0;
 
 const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('account') : null;
 
@@ -80,7 +120,7 @@ export class AccountError extends Error {
 // signIn signs in, and forgets the token of this tab.
 export async function signIn(fields) {
   await send('/login', fields);
-  sessionStorage.removeItem('token');
+  keepToken('');
   await sync();
 }
 

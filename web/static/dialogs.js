@@ -1,5 +1,5 @@
 // Buttons and dialogs to delete objects, to write genres and categories, and to load the sample.
-import { request, GraphQLError, ask, holder } from './token.js';
+import { request, GraphQLError, ask, holder } from './request.js';
 import { TextButton, plural } from './buttons.js';
 import { deleted } from './undo.js';
 import { visit, announce, toMessage } from './visit.js';

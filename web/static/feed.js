@@ -6,9 +6,9 @@ const minDelay = 2000; // ms before the first try after a failure; each further 
 const maxDelay = 60_000;
 const page = () => document.getElementById('main');
 let source = null;
-let address = ''; // of source
+let address = ''; // address of source
 let timer = 0;
-let failures = 0; // of updates and streams, one after another
+let failures = 0; // failed updates and streams, one after another
 let notBefore = 0; // performance.now() of the earliest next update
 
 const isBusy = () => !getSelection().isCollapsed || Boolean(document.querySelector('dialog[open], .ticked:not([hidden]), .view[open], .menu:popover-open'))

@@ -1,5 +1,6 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, newKey, GraphQLError, leaving } from './token.js';
+import { leaving } from './account.js';
+import { request, newKey, GraphQLError } from './request.js';
 import { fieldProblem, inWords, known } from './words.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';
@@ -46,7 +47,7 @@ class BookForm extends HTMLElement {
       this.save();
     });
     this.form.addEventListener('input', () => this.changed());
-    this.form.elements.author.addEventListener('change', () => this.offer().catch(() => {})); // the author is valid as it is
+    this.form.elements.author.addEventListener('change', () => this.offer().catch(() => {})); // the author stays valid
     this.form.elements.isbn.addEventListener('change', () => this.meet().catch(() => {})); // saving tells what is wrong with it
     this.form.querySelector('[data-cancel]').addEventListener('click', () => this.forget());
     onLeave(() => !this.dirty() || this.done || confirm('Leave this form? Your changes are kept in this tab.'));
@@ -152,7 +153,7 @@ class BookForm extends HTMLElement {
     return response.json();
   }
 
-  // read replaces dates and numbers in other notations by those of the catalogue, and returns what is wrong. It asks the
+  // read replaces dates and numbers in other notations by the notation of the catalogue, and returns what is wrong. It asks the
   // server about all fields if one is wrong, so that all problems show at once.
   async read(names) {
     const others = this.fields.filter((name) => this.isOther(name));

@@ -1,7 +1,7 @@
 // The playground with GraphiQL. Its files come from this server or a CDN; without them the browser goes to the form.
 import { examples } from './examples.js';
 
-const token = () => sessionStorage.getItem('token') ?? ''; // of token.js, which needs the layout of the other pages
+const token = () => sessionStorage.getItem('token') ?? ''; // like account.js, which needs the layout of the other pages
 const maxWait = 4000; // milliseconds for files from a CDN
 const introspectionOff = 'The schema is hidden. The administrator can enable it with CATALOGUE_INTROSPECTION=true, or =token for requests with a token.';
 const root = document.getElementById('graphiql');

@@ -1,6 +1,6 @@
 // The history of a book: who changed it, and buttons that restore it.
 import { TextButton } from './buttons.js';
-import { request, holder, newKey, GraphQLError } from './token.js';
+import { request, holder, newKey, GraphQLError } from './request.js';
 import { visit, announce } from './visit.js';
 import { restored } from './undo.js';
 

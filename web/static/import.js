@@ -1,6 +1,6 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { account } from './account.js';
-import { token, holder, authorization, ask, newKey } from './token.js';
+import { account, token } from './account.js';
+import { holder, authorization, ask, newKey } from './request.js';
 import { inWords, known } from './words.js';
 import { onLeave, announce } from './visit.js';
 
@@ -17,7 +17,7 @@ function element(tag, properties = {}, ...children) {
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-// radio returns a labelled radio button. name is that of its group.
+// radio returns a labelled radio button. name is the name of its group.
 const radio = (name, value, text, properties = {}) => element('label', { className: 'choice' }, element('input', { type: 'radio', name, value, required: true, ...properties }), element('span', {}, ...[text].flat()));
 
 // unreadable says in which rows the values of a form cannot be read.
@@ -206,7 +206,7 @@ class BookImport extends HTMLElement {
       if (row && target.type !== 'radio') row.querySelector('[type=radio]').checked = true;
       for (const each of form.querySelectorAll('.choice-row')) controls(each)[0].required = each.querySelector('[type=radio]').checked;
       const main = this.result.querySelector(':scope > .buttons .main');
-      if (main) main.disabled = true; // what has changed is not checked
+      if (main) main.disabled = true; // changed choices are not checked
     });
     form.addEventListener('submit', (event) => {
       event.preventDefault();

@@ -1,6 +1,6 @@
 // The list of books: fields that find values of a filter, and ticked books.
 import { plural } from './buttons.js';
-import { request, GraphQLError } from './token.js';
+import { request, GraphQLError } from './request.js';
 import { visit, announce } from './visit.js';
 
 // openDialog loads the dialogs when the first one is needed.
@@ -51,8 +51,8 @@ const chosenBooks = () => [...ticks(':checked').map((tick) => ({ id: tick.value,
 const idsOf = (books) => books.map(({ id }) => id);
 document.addEventListener('shown', () => { elsewhere = []; });
 
-// showTicked shows how many books are ticked, and what can be done with them. All that the list has found can be ticked when
-// those of its page are.
+// showTicked shows the number of ticked books and the actions for them. If all books of the page are ticked, it offers to
+// tick all books of the list.
 function showTicked() {
   const bar = document.querySelector('.ticked');
   const chosen = idsOf(chosenBooks());
@@ -68,7 +68,7 @@ function showTicked() {
   for (const link of bar.querySelectorAll('[data-address]')) link.href = `${link.dataset.address}?ids=${chosen}`;
 }
 
-// tickFound ticks all books of the list, also those of other pages.
+// tickFound ticks all books of the list, also on other pages.
 async function tickFound(bar) {
   let books;
   try {

@@ -1,6 +1,6 @@
 // Login at an OpenID provider: authorization code with PKCE (RFC 7636). The page goes to the provider and comes back;
 // sessionStorage has the state of the login.
-import { claims, origin } from './token.js';
+import { claims, keepToken, origin } from './account.js';
 
 const place = 'login'; // key of state, nonce and verifier
 
@@ -66,7 +66,7 @@ class LogIn extends HTMLElement {
     if (!response.ok) throw new LoginError(`You are not logged in: ${tokens.error_description ?? tokens.error}.`);
     const id = claims(tokens.id_token ?? '');
     if (id.nonce !== begun.nonce || id.iss !== issuer || ![id.aud].flat().includes(client)) throw new LoginError('The response belongs to another login.'); // OpenID Connect Core 1.0, section 3.1.3.7
-    sessionStorage.setItem('token', await this.accepted([tokens.access_token, tokens.id_token]));
+    keepToken(await this.accepted([tokens.access_token, tokens.id_token]));
   }
 
   // accepted returns the first token that the catalogue accepts. Access tokens of some providers have another audience.

@@ -3,7 +3,7 @@ import { visit, isPage, listAddress, announce } from './visit.js';
 import './keys.js';
 import './feed.js';
 import './account.js';
-import { showHolder } from './token.js';
+import { showHolder } from './request.js';
 
 document.documentElement.classList.add('scripted');
 showHolder();

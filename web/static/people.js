@@ -1,6 +1,6 @@
 // The forms of accounts. They work without scripts too; scripts show errors at the fields, and secrets as links.
-import { send, AccountError } from './account.js';
-import { ask, origin } from './token.js';
+import { send, AccountError, keepToken, origin } from './account.js';
+import { ask } from './request.js';
 import { announce, refresh } from './visit.js';
 
 const link = 'link'; // key in sessionStorage: the secret of a link, until it is used
@@ -127,7 +127,7 @@ document.addEventListener('submit', async (event) => {
     const data = await sendForm(form, fields);
     if (secret) sessionStorage.removeItem(link);
     if (form.dataset.secret) return showSecret(form.dataset.secret, data[form.dataset.secret]);
-    if (form.getAttribute('action') === '/login') sessionStorage.removeItem('token');
+    if (form.getAttribute('action') === '/login') keepToken('');
     if (form.dataset.done) return await showDone(form, submitter);
     location.assign(form.dataset.sent);
   } catch (error) {
@@ -143,7 +143,7 @@ async function enterToken() {
   if (await ask('', true)) location.assign(document.querySelector('main [data-sent]').dataset.sent);
 }
 
-// checkAddress says before a password is typed that the browser would not keep the session. An empty login signs nobody in.
+// checkAddress says before a password is typed that the browser would not keep the session. An empty login fails.
 async function checkAddress(form) {
   const refused = await send('/login', {}).catch((error) => error);
   if (refused.status === 403 && !form.elements.password.value) refuse(form, refused.message, {});

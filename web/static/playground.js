@@ -1,5 +1,6 @@
 // The playground's form: it runs a request and shows the schema as text.
-import { ask, token } from './token.js';
+import { token } from './account.js';
+import { ask } from './request.js';
 
 const introspection = `{ __schema { types { kind name description interfaces { name } enumValues { name description }
   fields(includeDeprecated: true) { name description args { name type { ...T } } type { ...T } } inputFields { name description type { ...T } } } } }

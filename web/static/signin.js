@@ -1,6 +1,5 @@
-// The dialogs to sign in and to enter a token, which a page loads when it needs them.
-import { hasAccounts, signIn } from './account.js';
-import { canLogIn, isToken, logIn, place, showHolder, token } from './token.js';
+// The dialogs to sign in and to enter a token. A page loads them when it needs them.
+import { canLogIn, hasAccounts, isToken, keepToken, logIn, signIn, token } from './account.js';
 
 // askPassword shows the dialog to sign in with an account.
 export function askPassword(message) {
@@ -85,11 +84,10 @@ export function askToken(message) {
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       const text = entered();
-      if (dialog.returnValue === 'use' && text) sessionStorage.setItem(place, text);
-      if (dialog.returnValue === 'forget') sessionStorage.removeItem(place);
       const given = dialog.returnValue === 'use' && Boolean(text);
+      if (given) keepToken(text);
+      if (dialog.returnValue === 'forget') keepToken('');
       dialog.remove();
-      showHolder();
       resolve(given);
     });
   });

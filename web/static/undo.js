@@ -1,6 +1,6 @@
 // Offers to undo a save, a delete or a restore, of one book or of many.
 import { plural } from './buttons.js';
-import { request, newKey, GraphQLError } from './token.js';
+import { request, newKey, GraphQLError } from './request.js';
 import { visit, announce } from './visit.js';
 
 const batch = 15; // most fields of a name in one request

@@ -17,7 +17,7 @@ export function listAddress(fields) {
 const maxScrolls = 50;
 const scrolls = new Map(JSON.parse(sessionStorage.getItem('scrolls') ?? '[]')); // scroll positions by key
 const entryKey = () => String(performance.timeOrigin + performance.now());
-let key = history.state?.key ?? entryKey(); // of the current history entry; a page's fragments share it
+let key = history.state?.key ?? entryKey(); // key of the current history entry; a page's fragments share it
 let fetching = new AbortController();
 let leave = () => true; // returns whether the user may leave the page
 

@@ -1,6 +1,6 @@
 // Forms warn in time that saving needs a token, or that the token has expired or expires soon.
-import { account, hasAccounts } from './account.js';
-import { token, holder, ask, canLogIn, isRefused } from './token.js';
+import { account, canLogIn, hasAccounts, token } from './account.js';
+import { holder, ask, isRefused } from './request.js';
 
 const warnBefore = 2 * 60_000; // ms before a token expires
 

@@ -1,5 +1,5 @@
 // The words of the pages for what the server says.
-const labels = Object.entries(JSON.parse(document.body.dataset.labels)); // of fields, by the words of the server
+const labels = Object.entries(JSON.parse(document.body.dataset.labels)); // labels of fields, by the words of the server
 
 // inWords returns a message of the server with the labels of the pages.
 export const inWords = (text) => labels.reduce((text, [key, label]) => text.replaceAll(key, label).replaceAll(key.replaceAll(' ', '_'), label), text);

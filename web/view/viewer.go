@@ -10,11 +10,11 @@ import (
 // Viewer is the person for whom a page is drawn.
 type Viewer struct {
 	Accounts bool           // the catalogue has accounts
-	Account  *model.Account // nil: nobody has signed in
+	Account  *model.Account // nil: not signed in
 	scopes   string
 }
 
-// ViewerOf returns the person whose session the request has. Tokens do not count, because a cached page may answer
+// ViewerOf returns the person of the request's session. Tokens do not count, because a cached page may answer
 // requests with a token.
 func ViewerOf(ctx context.Context, accounts bool) Viewer {
 	v := Viewer{Accounts: accounts}
@@ -24,7 +24,7 @@ func ViewerOf(ctx context.Context, accounts bool) Viewer {
 	return v
 }
 
-// State is a text that differs between sessions with different rights; empty: nobody has signed in.
+// State is a text that differs between sessions with different rights; empty: not signed in.
 func (v Viewer) State() string {
 	if v.Account == nil {
 		return ""

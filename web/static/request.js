@@ -1,43 +1,11 @@
-// The access token, which sessionStorage keeps, and the dialog that asks for it or signs in.
-import { account, canWrite, hasAccounts } from './account.js';
-
-export const place = 'token';
-export const origin = 'login-from'; // key in sessionStorage: the page to return to after the login
-
-// canLogIn reports whether users log in instead of entering a token.
-export const canLogIn = () => 'login' in document.querySelector('[data-token]').dataset;
-
-// leaving is true while the browser goes to the login. Forms then do not ask, because they keep the input.
-export let leaving = false;
-
-// logIn goes to the login, which returns to this page.
-export function logIn() {
-  leaving = true;
-  sessionStorage.setItem(origin, location.pathname + location.search);
-  location.assign('/login?with=provider');
-}
+// Requests with the token of this tab or the session, and the button in the header that shows which. A write asks for one.
+import { account, canLogIn, canWrite, claims, hasAccounts, isToken, token } from './account.js';
 
 // newKey returns a new Idempotency-Key. randomUUID is missing without TLS.
 export const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
 
-export const token = () => sessionStorage.getItem(place) ?? '';
-
 // authorization returns the header with the token of this tab. Without a token the session counts.
 export const authorization = () => token() ? { Authorization: `Bearer ${token()}` } : {};
-
-// claims returns the unverified claims of a token. One that a person made has none; the catalogue knows when it expires.
-export function claims(text) {
-  if (text.startsWith('cat_')) return { exp: Infinity };
-  try {
-    const part = text.split('.')[1].replaceAll('-', '+').replaceAll('_', '/');
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(part), (c) => c.charCodeAt(0))));
-  } catch {
-    return {};
-  }
-}
-
-// isToken reports whether a text is a token that a person made, or a JWT with an expiry, which the catalogue demands.
-export const isToken = (text) => claims(text).exp > 0;
 
 const isExpired = (text) => !(claims(text).exp * 1000 >= Date.now());
 
@@ -85,15 +53,17 @@ export async function isRefused() {
 
 // ask shows the dialog to sign in, or that for a token. It resolves to whether the user has done so.
 export async function ask(message = '', byToken = !hasAccounts() || Boolean(token())) {
-  const { askToken, askPassword } = await import('./signin.js'); // a failure is that of the write
-  return byToken ? askToken(message) : askPassword(message);
+  const { askToken, askPassword } = await import('./signin.js'); // without it the write fails
+  const given = await (byToken ? askToken(message) : askPassword(message));
+  showHolder();
+  return given;
 }
 
 // GraphQLError is the first error of a response.
 export class GraphQLError extends Error {
   constructor({ message, path, extensions = {} }) {
     super(message);
-    this.path = path; // of the field
+    this.path = path; // the path of the field
     this.code = extensions.code;
     this.fields = extensions.fields ?? [];
   }
