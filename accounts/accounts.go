@@ -117,7 +117,8 @@ func trim(name string) string { return norm.NFC.String(strings.Join(strings.Fiel
 // host.
 func LocalPath(path string) string {
 	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\t\r\n") {
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
+		strings.ContainsAny(path, "\\\t\r\n") {
 		return "/"
 	}
 	return path

@@ -42,7 +42,8 @@ type signer struct {
 // sign returns a login token for the session with a hashed secret.
 func (k signer) sign(a *model.Account, session []byte, now, expires time.Time) (string, error) {
 	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{
-		"iss": k.issuer, "sub": a.Subject(), "sid": hex.EncodeToString(session), "iat": now.Unix(), "exp": expires.Unix(),
+		"iss": k.issuer, "sub": a.Subject(), "sid": hex.EncodeToString(session), "iat": now.Unix(),
+		"exp": expires.Unix(),
 	})
 	t.Header["kid"] = k.kid
 	return t.SignedString(k.key)
@@ -74,7 +75,8 @@ func (s *Service) loadKeys(ctx context.Context) (*keyRing, error) {
 		if len(row.Seed) != ed25519.SeedSize {
 			return nil, errors.New("a stored key of login tokens has the wrong length")
 		}
-		ring.keys = append(ring.keys, signer{ring.issuer, row.ID, ed25519.NewKeyFromSeed(row.Seed), time.UnixMicro(row.CreatedAt)})
+		ring.keys = append(ring.keys,
+			signer{ring.issuer, row.ID, ed25519.NewKeyFromSeed(row.Seed), time.UnixMicro(row.CreatedAt)})
 	}
 	s.keys.Store(ring)
 	return ring, nil

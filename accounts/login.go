@@ -47,7 +47,9 @@ func (s *Service) Login(ctx context.Context, name, password, agent string) (*Sig
 }
 
 // LoginToken is like Login, and returns a login token of an hour instead.
-func (s *Service) LoginToken(ctx context.Context, name, password, agent string) (token string, expires time.Time, err error) {
+func (s *Service) LoginToken(
+	ctx context.Context, name, password, agent string,
+) (token string, expires time.Time, err error) {
 	row, err := s.check(ctx, name, password)
 	if err != nil {
 		return "", expires, err
@@ -76,7 +78,9 @@ func (s *Service) begin(ctx context.Context, row *account.Row, agent string) (*S
 }
 
 // addSession stores a session. It returns ErrCredentials if the account has changed since it was read.
-func (s *Service) addSession(ctx context.Context, row *account.Row, secret []byte, agent string, expires time.Time) error {
+func (s *Service) addSession(
+	ctx context.Context, row *account.Row, secret []byte, agent string, expires time.Time,
+) error {
 	id, err := s.store.AddSession(ctx, row, secret, clip(agent), s.micros(0), expires.UnixMicro())
 	if err == nil && id == 0 {
 		err = ErrCredentials
@@ -145,8 +149,8 @@ func (s *Service) rehash(ctx context.Context, row *account.Row, password string)
 	return err
 }
 
-// attempt verifies a password. It counts the login as failed before, so that concurrent logins do not exceed the limits.
-// Colleagues behind one address wait uncounted.
+// attempt verifies a password. It counts the login as failed before, so that concurrent logins do not exceed the
+// limits. Colleagues behind one address wait uncounted.
 func (s *Service) attempt(ctx context.Context, limits []limit, stored, password string) (ok, outdated bool, err error) {
 	forgive, err := s.countFailure(ctx, limits)
 	if err != nil {
@@ -168,7 +172,8 @@ type limit struct {
 // limitsOf returns the limits of an address, and of an account from there.
 func limitsOf(network netip.Addr, key string) []limit {
 	from := network.String()
-	return []limit{{digest("address " + from), maxAddressFailures}, {digest("account " + from + " " + key), maxAccountFailures}}
+	return []limit{{digest("address " + from), maxAddressFailures},
+		{digest("account " + from + " " + key), maxAccountFailures}}
 }
 
 func errTooMany(wait int64) error {

@@ -192,7 +192,9 @@ func (s *Service) Disable(ctx context.Context, id model.ID) error {
 
 // Enable undoes Disable. The caller has AdminScope.
 func (s *Service) Enable(ctx context.Context, id model.ID) error {
-	return s.manage(ctx, id, func(ctx context.Context, _ *account.Row) error { return s.store.SetDisabled(ctx, id, nil) })
+	return s.manage(ctx, id, func(ctx context.Context, _ *account.Row) error {
+		return s.store.SetDisabled(ctx, id, nil)
+	})
 }
 
 // Remove deletes an account with its sessions, links and tokens. The last admin stays. The caller has AdminScope.

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxAge is the time for which a looked-up session or token counts. All servers see its end within a second, with the
-	// rest for the request itself.
+	// maxAge is the time for which a looked-up session or token counts. All servers see its end within a second, with
+	// the rest for the request itself.
 	maxAge = 900 * time.Millisecond
 	// useInterval is the time between two records of the use of a session or token.
 	useInterval = time.Minute
@@ -27,7 +27,9 @@ type found struct {
 }
 
 // lookUp returns the caller of a key, from the cache if it is at most maxAge old, else by load.
-func (s *Service) lookUp(ctx context.Context, key string, load func(context.Context) (*model.Principal, error)) (p model.Principal, ok bool, err error) {
+func (s *Service) lookUp(
+	ctx context.Context, key string, load func(context.Context) (*model.Principal, error),
+) (p model.Principal, ok bool, err error) {
 	generation, now := s.generation.Load(), s.now()
 	f, cached := s.known.Get(key)
 	if age := now.Sub(f.at); !cached || f.generation != generation || age < 0 || age >= maxAge {

@@ -127,7 +127,8 @@ func (s *Service) CreateToken(ctx context.Context, in TokenInput) (text string, 
 		return "", err
 	}
 	text = newToken()
-	id, err := s.store.AddToken(ctx, p.Account.ID, name, strings.Join(in.Scopes, " "), digest(text), s.micros(0), s.micros(in.TTL), maxTokens)
+	id, err := s.store.AddToken(ctx, p.Account.ID, name, strings.Join(in.Scopes, " "), digest(text), s.micros(0),
+		s.micros(in.TTL), maxTokens)
 	if err == nil && id == 0 {
 		err = model.Errorf(model.Conflict, "An account has at most %d tokens. Revoke one first.", maxTokens)
 	}

@@ -13,7 +13,8 @@ var (
 	}
 	books           = source[model.Book]{mapping: bookMapping, from: "books r"}
 	booksOfGenre    = source[model.Book]{mapping: bookMapping, from: "books r", parent: "r.genre_id"}
-	booksOfCategory = source[model.Book]{mapping: bookMapping, from: "books r JOIN genres g ON g.id = r.genre_id", parent: "g.category_id"}
+	booksOfCategory = source[model.Book]{mapping: bookMapping, from: "books r JOIN genres g ON g.id = r.genre_id",
+		parent: "g.category_id"}
 
 	newBooks = newRowsOf(bookMapping)
 )

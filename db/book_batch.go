@@ -45,7 +45,8 @@ func (s *Snapshot) BooksByISBN(ctx context.Context, isbn string) (found []*model
 
 // byISBNSQL returns the statement of BooksByISBN. The index is on the folded text, which equals an ISBN.
 func byISBNSQL(d *dialect.Dialect) string {
-	return versioned("SELECT " + bookMapping.selected(d, "r") + " FROM books r WHERE " + d.SortKey("r.isbn_fold") + " = $1 AND r.isbn = $1 ORDER BY r.id LIMIT " +
+	return versioned("SELECT " + bookMapping.selected(d, "r") + " FROM books r WHERE " + d.SortKey("r.isbn_fold") +
+		" = $1 AND r.isbn = $1 ORDER BY r.id LIMIT " +
 		strconv.Itoa(maxCopies))
 }
 

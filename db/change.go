@@ -26,7 +26,9 @@ func (s *Store) RecentChanges(ctx context.Context, args model.RecentArgs) (*mode
 }
 
 // Follow calls fn with each page of new changes, as changes.Feed does.
-func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, admit changes.Admit, fn func(context.Context, *model.ChangePage) error) error {
+func (s *Store) Follow(
+	ctx context.Context, args model.ChangeArgs, admit changes.Admit, fn func(context.Context, *model.ChangePage) error,
+) error {
 	return s.feed.Follow(ctx, args, admit, fn)
 }
 
@@ -50,8 +52,9 @@ func (s *Store) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.
 }
 
 // PurgeText deletes from the log the old columns of each row that had a text in one of them, and each
-// actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the numbers of changes that lost
-// their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
+// actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the
+// numbers of changes that lost their columns and their actor. It deletes the responses stored for Idempotency-Keys,
+// and the keys of
 // callers with the text in their subject.
 func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64, err error) {
 	operand := collate.Fold(text)
@@ -62,7 +65,8 @@ func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64,
 		return 0, 0, err
 	}
 	keys := query.New(s.dialect)
-	if _, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE `+s.log.SubjectSQL("subject", text, operand, keys), keys.Args...); err != nil {
+	if _, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE `+s.log.SubjectSQL("subject", text, operand, keys),
+		keys.Args...); err != nil {
 		return 0, 0, err
 	}
 	return s.log.PurgeText(ctx, text, operand)

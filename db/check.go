@@ -31,7 +31,8 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	})
 	checks := s.checkDatabase(ctx, own)
 	if err := <-done; err != nil {
-		pool.Status, pool.Output, pool.Err = model.Fail, "The pool could not be checked. The server's log has the cause.", err
+		pool.Status, pool.Output, pool.Err = model.Fail,
+			"The pool could not be checked. The server's log has the cause.", err
 	}
 	checks = append(append(checks, pool, statements, s.checkDisk()), s.feed.Checks()...)
 	return append(checks, s.checkReplicas()...)
@@ -71,7 +72,8 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	own <- at
 	database := model.Check{Name: "database", Status: model.Pass}
 	if at.readOnly {
-		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
+		database.Status, database.Output = model.Warn,
+			"The database is read-only or a standby. Changes are refused; reads work."
 	}
 	return []model.Check{database, s.schema.Check(version)}
 }
@@ -117,11 +119,13 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 		}
 		switch {
 		case reachable && ctx.Err() != nil:
-			check.Status, check.Output, check.Err = model.Warn, fmt.Sprintf("A connection of the pool did not answer within %v.", checkTimeout), failed
+			check.Status, check.Output, check.Err = model.Warn,
+				fmt.Sprintf("A connection of the pool did not answer within %v.", checkTimeout), failed
 		case reachable && failed == nil:
 			s.comparePool(at, probed)
 			if at.readOnly != probed.readOnly {
-				check.Status, check.Output = model.Warn, "Some connections lead to a read-only server, others to the primary."
+				check.Status, check.Output = model.Warn,
+					"Some connections lead to a read-only server, others to the primary."
 			}
 			if at.readOnly && !probed.readOnly {
 				s.connector.Retire()
@@ -145,14 +149,16 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 func (s *Store) checkStatements() model.Check {
 	if waiting := s.Waiting(); waiting > checkTimeout {
 		return model.Check{Name: "statements", Status: model.Warn, Output: fmt.Sprintf(
-			"The longest pending query has run for %v. The database is slow or a lock is held.", waiting.Round(100*time.Millisecond))}
+			"The longest pending query has run for %v. The database is slow or a lock is held.",
+			waiting.Round(100*time.Millisecond))}
 	}
 	return model.Check{Name: "statements", Status: model.Pass}
 }
 
 func (s *Store) checkDisk() model.Check {
 	if s.diskFull.Load() {
-		return model.Check{Name: "disk", Status: model.Warn, Output: s.dialect.Disks + " is full. Changes are refused; reads work."}
+		return model.Check{Name: "disk", Status: model.Warn,
+			Output: s.dialect.Disks + " is full. Changes are refused; reads work."}
 	}
 	return model.Check{Name: "disk", Status: model.Pass}
 }

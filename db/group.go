@@ -23,7 +23,8 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 	counted, alone := map[string][]int{}, map[string][]int{} // indexes of groupings that one statement serves
 	for i, g := range groupings {
 		if counts, kept := s.countsFacets(g); counts {
-			key := strconv.FormatBool(kept) + g.Selection.Key() // a column that is not kept is not read with those that are
+			// a column that is not kept is not read with those that are
+			key := strconv.FormatBool(kept) + g.Selection.Key()
 			counted[key] = append(counted[key], i)
 		} else {
 			alone[g.Key()] = append(alone[g.Key()], i)
@@ -52,7 +53,9 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 	return all, task.RunAll(ctx, maxConcurrent, statements)
 }
 
-func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
+func (r *reader[T]) Groups(
+	ctx context.Context, parents []model.ID, g *model.Grouping,
+) (groups map[model.ID][]*model.BookGroup, err error) {
 	if slices.Contains(g.By, model.ByPerson) {
 		return r.groupPersons(ctx, parents, g)
 	}
@@ -75,7 +78,8 @@ func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Gro
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var parent model.ID
 			group := new(model.BookGroup)
-			err := rows.Scan(append(revisionTargets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...)
+			err := rows.Scan(
+				append(revisionTargets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...)
 			groups[parent] = append(groups[parent], group)
 			return err
 		}
@@ -84,7 +88,9 @@ func (r *reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Gro
 }
 
 // groupPersons groups by authors in the database, and these by identity.
-func (r *reader[T]) groupPersons(ctx context.Context, parents []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
+func (r *reader[T]) groupPersons(
+	ctx context.Context, parents []model.ID, g *model.Grouping,
+) (map[model.ID][]*model.BookGroup, error) {
 	byAuthor := *g
 	byAuthor.By, byAuthor.Limit = []model.GroupKey{model.ByAuthor}, math.MaxInt32
 	groups, err := r.Groups(ctx, parents, &byAuthor)
@@ -95,7 +101,9 @@ func (r *reader[T]) groupPersons(ctx context.Context, parents []model.ID, g *mod
 }
 
 // groupTargets returns the destinations of Scan for the columns of query.Groups.
-func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, parent *model.ID, group *model.BookGroup) (targets []any) {
+func groupTargets(
+	g *model.Grouping, figures []query.Figure, ofParents bool, parent *model.ID, group *model.BookGroup,
+) (targets []any) {
 	if ofParents {
 		targets = append(targets, parent)
 	}
@@ -128,7 +136,8 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 
 // countsFacets reports whether a grouping is counted in Go, and whether its counts are kept.
 func (s *Snapshot) countsFacets(g *model.Grouping) (counts, kept bool) {
-	kept = facetcount.Supports(g) && s.mayKeep(g.Selection) && s.store.counts.Keeps(g.Selection.Key(), facetcount.Columns(g))
+	kept = facetcount.Supports(g) && s.mayKeep(g.Selection) &&
+		s.store.counts.Keeps(g.Selection.Key(), facetcount.Columns(g))
 	return kept || !s.store.dialect.HasHashGroups && facetcount.Supports(g), kept
 }
 
@@ -156,7 +165,9 @@ func asksOthers(c *model.Condition) bool {
 }
 
 // countFacets sets all[i] for each i in places. Their groupings have the same selection.
-func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {
+func (s *Snapshot) countFacets(
+	ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup,
+) error {
 	var columns []string
 	for _, i := range places {
 		columns = append(columns, facetcount.Columns(groupings[i])...)
@@ -178,7 +189,9 @@ func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping,
 }
 
 // count calls fn with the counts of the matching books by the values of columns.
-func (s *Snapshot) count(ctx context.Context, sel model.Selection, columns []string, fn func(*facetcount.Counts)) error {
+func (s *Snapshot) count(
+	ctx context.Context, sel model.Selection, columns []string, fn func(*facetcount.Counts),
+) error {
 	r := &countReader{reader[model.Book]{s, &books}, sel}
 	if s.mayKeep(sel) {
 		if sel.All() && s.tx == nil {
@@ -204,7 +217,8 @@ func (s *Store) loadCounts(ctx context.Context, columns []string) error {
 				return err
 			}
 			return s.ReadTransaction(life, model.NoReplica, func(ctx context.Context, snapshot *Snapshot) error {
-				return s.counts.Count(ctx, "", &countReader{reader[model.Book]{snapshot, &books}, model.Selection{}}, columns, func(*facetcount.Counts) {})
+				return s.counts.Count(ctx, "", &countReader{reader[model.Book]{snapshot, &books}, model.Selection{}},
+					columns, func(*facetcount.Counts) {})
 			})
 		})
 		if err != nil {
@@ -240,7 +254,8 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 	statements := make([]func() error, len(columns))
 	for i, name := range columns {
 		statements[i] = func() (err error) {
-			parts[i], seen[i], err = r.values(ctx, []string{name}, hashes || name != facetcount.Author && name != facetcount.Person)
+			parts[i], seen[i], err = r.values(ctx, []string{name}, hashes ||
+				name != facetcount.Author && name != facetcount.Person)
 			return err
 		}
 	}
@@ -256,9 +271,11 @@ func (r *countReader) Values(ctx context.Context, columns []string) (*facetcount
 	return counts, nil
 }
 
-// values counts the matching books by the values of columns, at the revision seen. The database groups them if grouped is
-// true.
-func (r *countReader) values(ctx context.Context, columns []string, grouped bool) (counts *facetcount.Counts, seen model.Revision, err error) {
+// values counts the matching books by the values of columns, at the revision seen. The database groups them if
+// grouped is true.
+func (r *countReader) values(
+	ctx context.Context, columns []string, grouped bool,
+) (counts *facetcount.Counts, seen model.Revision, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, r.sel)
 	if err != nil {
 		return nil, seen, err
@@ -274,7 +291,8 @@ func (r *countReader) values(ctx context.Context, columns []string, grouped bool
 	if grouped {
 		n = "count(*)"
 	}
-	text := "SELECT n.catalogue, n.reference, 0" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL + ") n UNION ALL " +
+	text := "SELECT n.catalogue, n.reference, 0" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL +
+		") n UNION ALL " +
 		b.Values(from, append([]string{"NULL", "NULL", n}, r.expressions(columns)...), r.sel.Where, found)
 	if grouped {
 		text += " GROUP BY 4"
@@ -335,7 +353,9 @@ func (r *countReader) NewestMark(ctx context.Context) (mark changes.Mark, err er
 }
 
 // Since implements facetcount.Reader.
-func (r *countReader) Since(ctx context.Context, mark changes.Mark, columns []string) (delta *facetcount.Delta, now model.Revision, err error) {
+func (r *countReader) Since(
+	ctx context.Context, mark changes.Mark, columns []string,
+) (delta *facetcount.Delta, now model.Revision, err error) {
 	b := query.New(r.s.store.dialect)
 	text := r.s.store.log.SinceSQL(b, mark, r.sel.Where, revisionSQL, r.expressions(columns))
 	known := false
@@ -360,7 +380,8 @@ func (r *countReader) Known() (model.Revision, bool) { return r.s.Known() }
 
 // readNames returns the names of all genres and of their categories, by genre.
 func (s *Snapshot) readNames(ctx context.Context) (names map[int64]facetcount.Names, err error) {
-	text := versioned(`SELECT g.id, g.name, g.category_id, c.name FROM genres g JOIN categories c ON c.id = g.category_id`)
+	text := versioned(
+		`SELECT g.id, g.name, g.category_id, c.name FROM genres g JOIN categories c ON c.id = g.category_id`)
 	err = s.read(ctx, readStmt{text: text}, func() scanRow {
 		names = map[int64]facetcount.Names{}
 		return func(rows *sql.Rows, at *model.Revision) error {

@@ -56,7 +56,8 @@ func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) 
 		return nil, err
 	}
 	if unknown {
-		return nil, model.Errorf(model.PositionGone, "The changes since then are not kept any more. Choose a later time.")
+		return nil,
+			model.Errorf(model.PositionGone, "The changes since then are not kept any more. Choose a later time.")
 	}
 	current, err := r.byID(ctx, now)
 	if err != nil {
@@ -159,7 +160,9 @@ func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.
 // History returns a page of the changes of each row, newest first. A reset of the type is a change
 // of each of its rows, and the row before it is unknown. Errors: BadUserInput and PositionGone for
 // the position.
-func (s *Snapshot) History(ctx context.Context, ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
+func (s *Snapshot) History(
+	ctx context.Context, ids []model.ID, args *model.HistoryArgs,
+) (map[model.ID]*model.ChangePage, error) {
 	return s.logged(args.Type).history(ctx, ids, args)
 }
 
@@ -229,7 +232,9 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T) *model.Chan
 	return change
 }
 
-func (r *reader[T]) history(ctx context.Context, ids []model.ID, args *model.HistoryArgs) (map[model.ID]*model.ChangePage, error) {
+func (r *reader[T]) history(
+	ctx context.Context, ids []model.ID, args *model.HistoryArgs,
+) (map[model.ID]*model.ChangePage, error) {
 	log := r.s.store.log
 	end := int64(math.MaxInt64) // seq after the page
 	if args.After != nil {
@@ -247,14 +252,17 @@ func (r *reader[T]) history(ctx context.Context, ids []model.ID, args *model.His
 		found, untimed = map[model.ID][]pastChange{}, false
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var c pastChange
-			err := rows.Scan(append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old, &c.at.Tick, &c.time)...)
+			err := rows.Scan(
+				append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old,
+					&c.at.Tick, &c.time)...)
 			c.at = log.PositionOf(c.at.Tick, c.seq)
 			found[c.id], untimed = append(found[c.id], c), untimed || c.at.Tick == 0
 			return err
 		}
 	}
 	err := r.s.read(ctx, stmt, scan)
-	for attempt := 1; err == nil && untimed && attempt <= extraAttempts; attempt++ { // the last commits have no position yet
+	// the last commits have no position yet
+	for attempt := 1; err == nil && untimed && attempt <= extraAttempts; attempt++ {
 		if untimed, err = r.s.tick(ctx); err == nil && untimed {
 			err = r.s.read(ctx, stmt, scan)
 		}

@@ -16,7 +16,9 @@ const answerHours = 24
 // with the same key and fingerprint returns the stored answer and changes nothing. The same key
 // with another fingerprint is BadUserInput. Concurrent calls with one key run one after another.
 // Errors are not stored. A purged answer is a Conflict.
-func (s *Store) Idempotent(ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
+func (s *Store) Idempotent(
+	ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error),
+) (answer []byte, replayed bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
 		taken, err := s.exec(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
 VALUES ($1, $2, $3, $4) ON CONFLICT (subject, key) DO UPDATE
@@ -32,7 +34,8 @@ WHERE k.created_at < `+s.dialect.HoursAgo(answerHours), subject, key, fingerprin
 		if answer, err = fn(ctx); err != nil {
 			return err
 		}
-		_, err = s.exec(ctx, `UPDATE idempotency_keys SET answer = $1 WHERE subject = $2 AND key = $3`, answer, subject, key)
+		_, err = s.exec(ctx, `UPDATE idempotency_keys SET answer = $1 WHERE subject = $2 AND key = $3`, answer,
+			subject, key)
 		return err
 	})
 	return answer, replayed, err
@@ -43,7 +46,8 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 		Fingerprint string
 		Answer      []byte
 	}
-	err = s.getRow(ctx, &first, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key)
+	err = s.getRow(ctx, &first, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`,
+		subject, key)
 	if errors.Is(err, sql.ErrNoRows) { // deleted by ForgetAnswers since the INSERT
 		return nil, errors.Join(model.ErrRetry, err)
 	}
@@ -51,10 +55,12 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 		return nil, err
 	}
 	if first.Fingerprint != fingerprint {
-		return nil, model.Errorf(model.BadUserInput, "This Idempotency-Key was used with another request. Use a new key for a new request.")
+		return nil, model.Errorf(model.BadUserInput,
+			"This Idempotency-Key was used with another request. Use a new key for a new request.")
 	}
 	if bytes.Equal(first.Answer, purgedAnswer) {
-		return nil, model.Errorf(model.Conflict, "The change of this Idempotency-Key is stored, but its response was purged. Read the object, and use a new key for a new request.")
+		return nil, model.Errorf(model.Conflict, "The change of this Idempotency-Key is stored, but its response was "+
+			"purged. Read the object, and use a new key for a new request.")
 	}
 	return first.Answer, nil
 }

@@ -168,7 +168,8 @@ func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string 
 		before += ", set_config('catalogue.actors', $" + strconv.Itoa(len(n.fields)+1) + ", true) AS a"
 	}
 	all := strings.Join(n.columns(), ", ")
-	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
+	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all +
+		", place)" + before + " ORDER BY place"
 }
 
 func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {

@@ -37,13 +37,16 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 	if err != nil || float64(added) < 50+known/10 { // autovacuum's default threshold
 		return err
 	}
-	_, err = s.exec(ctx, `ANALYZE books, books_search, genres, genres_search, categories, categories_search, vocabulary`)
+	_, err = s.exec(ctx,
+		`ANALYZE books, books_search, genres, genres_search, categories, categories_search, vocabulary`)
 	return err
 }
 
-// BooksKeyed returns the books that have the name of a key and its author or its ISBN, in order of id. It locks them until
-// the transaction ends. named has the names of keys (BookKey.Name) that stored books have, by any author.
-func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) (books []*model.Book, named map[string]bool, err error) {
+// BooksKeyed returns the books that have the name of a key and its author or its ISBN, in order of id. It locks them
+// until the transaction ends. named has the names of keys (BookKey.Name) that stored books have, by any author.
+func (s *Store) BooksKeyed(
+	ctx context.Context, keys []model.BookKey,
+) (books []*model.Book, named map[string]bool, err error) {
 	wanted := make(map[[2]string]bool, 2*len(keys)) // name and author, name and ISBN
 	names := make([]string, len(keys))
 	for i, key := range keys {
@@ -60,7 +63,8 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) (books []*
 			Name, Author string
 			ISBN         *string
 		}
-		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author, r.isbn", len(part)), part...); err != nil {
+		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author, r.isbn", len(part)),
+			part...); err != nil {
 			return nil, nil, err
 		}
 		for _, book := range found {
@@ -108,8 +112,8 @@ func (s *Store) alikeSQL(table, columns string, n int) string {
 	return s.numbered(`SELECT ` + columns + ` FROM ` + keys + ` CROSS JOIN ` + rows + ` ORDER BY r.id`)
 }
 
-// FindBook returns the id of the book that a new one means (model.MeetAgain), or 0. It locks the book until the transaction
-// ends. The error is Conflict if several match.
+// FindBook returns the id of the book that a new one means (model.MeetAgain), or 0. It locks the book until the
+// transaction ends. The error is Conflict if several match.
 func (s *Store) FindBook(ctx context.Context, row *model.Book) (model.ID, error) {
 	key := row.Key()
 	books, _, err := s.BooksKeyed(ctx, []model.BookKey{key})
@@ -130,8 +134,8 @@ func (s *Store) FindBook(ctx context.Context, row *model.Book) (model.ID, error)
 	}
 }
 
-// FindGenre returns the id of the genre with a name in a category: the one that is spelled alike, or else the first with the
-// identity of the name, or 0. It locks the genre until the transaction ends.
+// FindGenre returns the id of the genre with a name in a category: the one that is spelled alike, or else the first
+// with the identity of the name, or 0. It locks the genre until the transaction ends.
 func (s *Store) FindGenre(ctx context.Context, name string, category model.ID) (model.ID, error) {
 	genres, err := s.Genres.Named(ctx, []string{name})
 	if err != nil {
@@ -147,7 +151,9 @@ func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error)
 	if err != nil {
 		return 0, err
 	}
-	return s.held(ctx, "categories", choose(categories, func(c *model.Category) (model.ID, bool) { return c.ID, c.Name == name }))
+	return s.held(ctx, "categories", choose(categories, func(c *model.Category) (model.ID, bool) {
+		return c.ID, c.Name == name
+	}))
 }
 
 // choose returns the id of the first row that is spelled alike, or else of the first, or 0.
@@ -186,7 +192,9 @@ func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
 		for _, b := range part {
 			args = append(append(args, b.ID), newBooks.values(b)...)
 		}
-		_, err := s.exec(ctx, s.numbered(`INSERT INTO books AS r (id, `+strings.Join(columns, ", ")+`) VALUES `+tuples(len(part), len(columns)+1)+`
+		_, err := s.exec(ctx,
+			s.numbered(`INSERT INTO books AS r (id, `+strings.Join(columns, ", ")+`) VALUES `+
+				tuples(len(part), len(columns)+1)+`
 ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_at = `+s.dialect.Now), args...)
 		if err != nil {
 			return retryForeignKey(err)

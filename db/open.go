@@ -80,9 +80,12 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	s.feed = s.newFeed()
 	s.counts = facetcount.NewCache(options.keepEagerly)
 	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}
-	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
+	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping),
+		"categories": byIDSQL(s.dialect, categoryMapping)}
 	s.byISBNSQL = byISBNSQL(s.dialect)
-	s.sharedRevision = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
+	s.sharedRevision = sharedRead(s, func(ctx context.Context) (model.Revision, error) {
+		return s.readRevision(ctx, nil)
+	})
 	s.sharedBooksByID = shared(s, s.readBooks, s.readBooksBatch)
 	s.sharedCreateBook = shared(s, s.createBook, s.createBookBatch)
 	if err := s.openReplicas(); err != nil {
@@ -121,7 +124,8 @@ func (s *Store) Migrations(ctx context.Context) ([]schema.Migration, error) {
 }
 
 func (s *Store) newFeed() *changes.Feed {
-	config := changes.Config{Logger: s.options.Logger, Life: s.life, Background: s.Background, Queue: s.options.feedQueue, FilterFails: s.options.filterFails}
+	config := changes.Config{Logger: s.options.Logger, Life: s.life, Background: s.Background,
+		Queue: s.options.feedQueue, FilterFails: s.options.filterFails}
 	if s.connector != nil {
 		config.Listen = s.connector.Listen
 	}
@@ -136,8 +140,8 @@ const poolSize = 16
 // lastTickTimeout bounds the tick of Close.
 const lastTickTimeout = time.Second
 
-// maxCloseWait bounds the wait of Close for background functions. Each ends with its context, so one that takes longer is
-// a fault, which must not keep the process alive.
+// maxCloseWait bounds the wait of Close for background functions. Each ends with its context, so one that takes
+// longer is a fault, which must not keep the process alive.
 const maxCloseWait = 10 * time.Second
 
 // Close waits for background functions and then closes all connections. It makes a last tick, because
@@ -194,7 +198,8 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	s.healthDB.SetConnMaxLifetime(time.Minute) // then Checks see where the address leads now
 	s.Background(func(ctx context.Context) {
 		connector.Watch(ctx, func(address string) {
-			s.options.Logger.Warn("closed the connections to a database host that does not answer or was replaced", "host", address)
+			s.options.Logger.Warn("closed the connections to a database host that does not answer or was replaced",
+				"host", address)
 		})
 	})
 	return nil
@@ -261,7 +266,8 @@ func CheckURL(text string) error {
 	_, err := url.Parse(text)
 	end := strings.IndexAny(rest, "/?#") // end of the host; in a password these characters stand before the @
 	if err != nil || end >= 0 && strings.Contains(rest[end:], "@") {
-		return errors.New("the database URL is not valid: write postgres://USER:PASSWORD@HOST:5432/NAME with special characters percent-encoded, or set the password in the environment variable PGPASSWORD")
+		return errors.New("the database URL is not valid: write postgres://USER:PASSWORD@HOST:5432/NAME with special " +
+			"characters percent-encoded, or set the password in the environment variable PGPASSWORD")
 	}
 	return nil
 }
@@ -277,7 +283,8 @@ func (s *Store) openReplicas() (err error) {
 	case len(urls) == 0:
 		return nil
 	case s.connector == nil:
-		return errors.New("an SQLite database has no replicas: remove the replica URL, or set a PostgreSQL database URL")
+		return errors.New(
+			"an SQLite database has no replicas: remove the replica URL, or set a PostgreSQL database URL")
 	}
 	for _, url := range urls {
 		if err := CheckURL(url); err != nil || strings.HasPrefix(url, sqlitePrefix) {

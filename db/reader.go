@@ -40,7 +40,8 @@ type Reader[T any] interface {
 	Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error
 	// Groups returns groups by parent. Parents without rows are omitted. Without parents, the groups of
 	// the whole table are under 0.
-	Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error)
+	Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup,
+		err error)
 	// AsOf returns rows as they were at moments. Rows that did not exist are omitted. Error:
 	// PositionGone if the log does not have the row of a moment any more.
 	AsOf(ctx context.Context, keys []Past) (map[Past]*T, error)
@@ -82,7 +83,9 @@ func (b selectBuilder) candidates(ranked bool) query.Candidates {
 }
 
 // pageSQL returns the SELECT of one page of a whole table or of a parent.
-func (s *source[T]) pageSQL(b selectBuilder, fields []*model.FieldInfo, p *model.Page, k query.Keyset, parent string) string {
+func (s *source[T]) pageSQL(
+	b selectBuilder, fields []*model.FieldInfo, p *model.Page, k query.Keyset, parent string,
+) string {
 	if b.search != nil && parent == "" {
 		if top := b.search.Top(b.Builder, p); top != "" {
 			return b.Top(s.query(), fields, p, k, query.Candidates("("+top+")"))
@@ -106,7 +109,8 @@ func (r *reader[T]) countRows(ctx context.Context, sel model.Selection) (n int, 
 		return 0, err
 	}
 	rows, found := r.query(), b.candidates(false)
-	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(r.Table, sel, model.Order{}) { // a single condition leaves no index to choose
+	// a single condition leaves no index to choose
+	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(r.Table, sel, model.Order{}) {
 		if rows, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited, nil); err != nil {
 			return 0, err
 		}
@@ -136,7 +140,9 @@ func (r *reader[T]) page(ctx context.Context, p *model.Page, parent *model.ID) (
 
 // selectPage returns the statement for a page of a parent or of a whole table, with the mapping and
 // sort keys of its rows.
-func (r *reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.ID) (q readStmt, t mapping[T], keys []model.Kind, err error) {
+func (r *reader[T]) selectPage(
+	ctx context.Context, p *model.Page, parent *model.ID,
+) (q readStmt, t mapping[T], keys []model.Kind, err error) {
 	t = r.project(p.Projection)
 	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
@@ -163,14 +169,18 @@ func (r *reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model
 
 // access returns the access path for reading the given number of matching rows in an order, or columns of all in any
 // order. Only SQLite needs it.
-func (r *reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int, columns []string) (query.Source, query.Candidates, error) {
+func (r *reader[T]) access(
+	ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int, columns []string,
+) (query.Source, query.Candidates, error) {
 	conditions := r.Lookups(where, o)
 	var fewest []int
 	if len(conditions) > 0 {
 		b := query.New(r.s.store.dialect)
 		text := b.Fewest(r.Table, conditions, rows, query.Covers(columns, where), r.s.store.Sizes().Books)
 		// This is not a read of the Snapshot, because it selects the access path and not the rows.
-		err := r.s.store.run(ctx, r.s.tx, false, text, func(h stmt.Handle) error { return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...) })
+		err := r.s.store.run(ctx, r.s.tx, false, text, func(h stmt.Handle) error {
+			return stmt.Select(ctx, stmt.Unprepared(h), &fewest, text, b.Args...)
+		})
 		if err != nil {
 			return query.Source{}, "", err
 		}
@@ -209,7 +219,8 @@ func (r *reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page
 	if b.search != nil && !b.search.Many { // for many rows a search within each parent is faster
 		with, found = "WITH found AS MATERIALIZED "+string(found)+" ", "found"
 	}
-	text := with + b.PageOfEach(dialect.Keys(b.Arg(d.Array(parents))), b.Page(r.query(), t.infos(), p, k, found, "p.id"), k)
+	text := with +
+		b.PageOfEach(dialect.Keys(b.Arg(d.Array(parents))), b.Page(r.query(), t.infos(), p, k, found, "p.id"), k)
 	// The statement is not versioned: the statement that read the parents was, and reading the
 	// revision once costs less than two more columns in so many rows.
 	err = r.s.read(ctx, readStmt{text, b.Args, !query.OnlyIDs(p.Selection)}, func() scanRow {
@@ -239,7 +250,9 @@ func (r *reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page
 	return pages, nil
 }
 
-func (r *reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error) {
+func (r *reader[T]) Counts(
+	ctx context.Context, parents []model.ID, sel model.Selection,
+) (counts map[model.ID]int, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return nil, err
@@ -258,7 +271,9 @@ func (r *reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Se
 	return counts, err
 }
 
-func (r *reader[T]) Places(ctx context.Context, p *model.Page, every, limit int) (places []*model.Place, seen model.Revision, err error) {
+func (r *reader[T]) Places(
+	ctx context.Context, p *model.Page, every, limit int,
+) (places []*model.Place, seen model.Revision, err error) {
 	b := query.New(r.s.store.dialect)
 	k := b.NewKeyset(r.Table, p.Order)
 	text := versioned(b.Places(r.query(), p, k, every, limit))

@@ -43,8 +43,10 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 
 // Errors of a copy that cannot go on.
 var (
-	ErrTargetChanged = errors.New("another program has changed the catalogue since the copy began: give the URL of an empty database")
-	ErrSourceChanged = errors.New("the catalogue holds the copy of another one, or the source has changed since the copy began: give the URL of an empty database")
+	ErrTargetChanged = errors.New(
+		"another program has changed the catalogue since the copy began: give the URL of an empty database")
+	ErrSourceChanged = errors.New("the catalogue holds the copy of another one, or the source has changed since the " +
+		"copy began: give the URL of an empty database")
 )
 
 // Copying is a copy of another catalogue, stored in steps of one transaction each. The database

@@ -11,7 +11,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-func (w *writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow func(exists bool) error) (row *T, err error) {
+func (w *writer[T]) Revert(
+	ctx context.Context, in model.RestoreInput, allow func(exists bool) error,
+) (row *T, err error) {
 	err = w.store.Write(ctx, func(ctx context.Context) error {
 		err := w.lock(ctx, in.ID, nil)
 		exists := err == nil
@@ -57,7 +59,8 @@ type loggedRow struct {
 // logged returns the first change of a row in an order, or nil. where may follow the condition.
 func (w *writer[T]) logged(ctx context.Context, where string, args ...any) (*loggedRow, error) {
 	var found []loggedRow
-	err := w.store.getRows(ctx, &found, `SELECT CAST(operation AS text) AS operation, version, CAST(old AS text) AS old FROM changes WHERE row_id IN ($1, 0) AND type = '`+w.code()+`' `+where+` LIMIT 1`, args...)
+	err := w.store.getRows(ctx, &found,
+		`SELECT CAST(operation AS text) AS operation, version, CAST(old AS text) AS old FROM changes WHERE row_id IN ($1, 0) AND type = '`+w.code()+`' `+where+` LIMIT 1`, args...)
 	if len(found) == 0 {
 		return nil, err
 	}
@@ -65,7 +68,9 @@ func (w *writer[T]) logged(ctx context.Context, where string, args ...any) (*log
 }
 
 // imageBefore returns the row to store.
-func (w *writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newest *loggedRow, exists bool) (*T, error) {
+func (w *writer[T]) imageBefore(
+	ctx context.Context, in model.RestoreInput, newest *loggedRow, exists bool,
+) (*T, error) {
 	next, noun := newest, strings.ToLower(w.noun)
 	if in.Position != nil {
 		seq, err := w.changeAt(ctx, in.ID, *in.Position)
@@ -87,13 +92,15 @@ func (w *writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newe
 	case next == nil && !exists:
 		return nil, fault.NotFound(w.noun)
 	case next == nil:
-		return nil, model.Errorf(model.PositionGone, "No change of the %s is kept, so there is none to take back.", noun)
+		return nil,
+			model.Errorf(model.PositionGone, "No change of the %s is kept, so there is none to take back.", noun)
 	case in.Position == nil && next.Operation == "c":
 		return nil, restoreError("The newest change created the " + noun + ". Delete the " + noun + " to take it back.")
 	}
 	row, err := before(w.mapping, in.ID, next.Operation, next.Version, next.Old)
 	if err == nil && row == nil {
-		err = model.Errorf(model.PositionGone, "The %s of this position is not kept, because the table was emptied or restored since. Choose a later position.", noun)
+		err = model.Errorf(model.PositionGone, "The %s of this position is not kept, because the table was emptied "+
+			"or restored since. Choose a later position.", noun)
 	}
 	return row, err
 }
@@ -109,14 +116,18 @@ func (w *writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int
 		Kept      bool
 		Operation string
 	}
-	err = w.store.getRow(ctx, &found, `SELECT `+w.store.log.SQL.Kept+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
+	err = w.store.getRow(ctx, &found,
+		`SELECT `+w.store.log.SQL.Kept+
+			` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+
+			`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
 	switch {
 	case err != nil:
 		return 0, err
 	case !found.Kept:
 		return 0, changes.ErrGone
 	case found.Operation == "":
-		return 0, model.Errorf(model.NotFound, "The position is not of a change of this %s. Its history has the positions.", strings.ToLower(w.noun))
+		return 0, model.Errorf(model.NotFound,
+			"The position is not of a change of this %s. Its history has the positions.", strings.ToLower(w.noun))
 	case found.Operation == "d":
 		return 0, restoreError("The change at this position deleted the row. Choose the change before it.")
 	}
@@ -137,7 +148,8 @@ func (w *writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool)
 		return rows[0], nil
 	}
 	var version int64
-	if err := w.store.getRow(ctx, &version, `SELECT max(version) FROM changes WHERE row_id = $1 AND type = '`+w.code()+`'`, id); err != nil {
+	if err := w.store.getRow(ctx, &version,
+		`SELECT max(version) FROM changes WHERE row_id = $1 AND type = '`+w.code()+`'`, id); err != nil {
 		return nil, err
 	}
 	changes.Identify(w.fields, image, id, version+1)
@@ -154,7 +166,8 @@ func (w *writer[T]) missingReference(image *T, err error) error {
 	}
 	i := slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == w.reference })
 	noun := strings.TrimSuffix(w.reference, "_id")
-	return model.Errorf(model.Conflict, "The %s had the %s %d, which does not exist any more. Restore that %[2]s first.",
+	return model.Errorf(model.Conflict,
+		"The %s had the %s %d, which does not exist any more. Restore that %[2]s first.",
 		strings.ToLower(w.noun), noun, *w.fields[i].Pointer(image).(*model.ID))
 }
 

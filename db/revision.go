@@ -47,7 +47,8 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	return r, fault.Translate(err)
 }
 
-// sharedRead returns a function that shares one call of read between concurrent calls. It starts after the last of them.
+// sharedRead returns a function that shares one call of read between concurrent calls. It starts after the last of
+// them.
 func sharedRead[A any](s *Store, read func(context.Context) (A, error)) func(context.Context) (A, error) {
 	do := shared(s, func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
 		func(ctx context.Context, requests []struct{}) ([]A, error) {
@@ -108,7 +109,8 @@ func (s *Store) CountSizes(ctx context.Context) error {
 	for _, count := range []struct {
 		of   *int64
 		rows func(context.Context, model.Selection) (int, error)
-	}{{&sizes.Books, snapshot.Books.Count}, {&sizes.Genres, snapshot.Genres.Count}, {&sizes.Categories, snapshot.Categories.Count}} {
+	}{{&sizes.Books, snapshot.Books.Count}, {&sizes.Genres, snapshot.Genres.Count},
+		{&sizes.Categories, snapshot.Categories.Count}} {
 		n, err := count.rows(ctx, model.Selection{})
 		if err != nil {
 			return err
@@ -123,7 +125,9 @@ func (s *Store) CountSizes(ctx context.Context) error {
 // readReplica calls fn with a Snapshot of a replica, in a transaction. It returns false if the primary
 // must serve the read, because no replica has every commit from before the call in time, or because
 // one failed. fn may have run then.
-func (s *Store) readReplica(ctx context.Context, mayLag bool, fn func(context.Context, *Snapshot) error) (served bool, err error) {
+func (s *Store) readReplica(
+	ctx context.Context, mayLag bool, fn func(context.Context, *Snapshot) error,
+) (served bool, err error) {
 	if s.replicas == nil {
 		return false, nil
 	}

@@ -38,7 +38,8 @@ func (t *tx) failed(err error) error {
 		return err
 	}
 	t.failure = cmp.Or(t.failure, err)
-	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, model.ErrRetry, err.Error()) // without its class
+	// without its class
+	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, model.ErrRetry, err.Error())
 }
 
 // txOf returns the transaction that writes with ctx, or nil.
@@ -101,7 +102,8 @@ func (s *Store) admitWrite(ctx context.Context) (release func(), err error) {
 // without rows means that no connection was free and nothing ran. SQLite's driver cannot tell, so any
 // error of a context leaves the outcome unknown.
 func unanswered(h *stmt.Tracked, err error, told bool) bool {
-	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, model.ErrRetry) || fault.Canceled(err) && (h.HasRows || !told)
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, model.ErrRetry) ||
+		fault.Canceled(err) && (h.HasRows || !told)
 }
 
 // getRow runs a statement that writes and returns one row; getRows returns any number.
@@ -110,7 +112,9 @@ func (s *Store) getRow(ctx context.Context, into any, text string, args ...any) 
 }
 
 func (s *Store) getRows(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, txOf(ctx), true, text, func(h stmt.Handle) error { return stmt.Select(ctx, h, into, text, args...) })
+	return s.run(ctx, txOf(ctx), true, text, func(h stmt.Handle) error {
+		return stmt.Select(ctx, h, into, text, args...)
+	})
 }
 
 // exec runs a statement without rows and returns how many rows it changed.
@@ -180,14 +184,16 @@ func (s *Store) passTakenIDs(ctx context.Context, err error) error {
 		return err
 	}
 	if _, failed := s.writePool.ExecContext(ctx, passIDsSQL(e.Table)); fault.Of(failed) == fault.Denied {
-		return fault.NoID(fmt.Errorf("%w: the owner of the tables can run SELECT setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
+		return fault.NoID(fmt.Errorf("%w: the owner of the tables can run SELECT "+
+			"setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
 	}
 	return err
 }
 
 // passIDsSQL returns the statement that moves the sequence of a table past all its ids.
 func passIDsSQL(table string) string {
-	return fmt.Sprintf(`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s))) FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(table))
+	return fmt.Sprintf(
+		`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s))) FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(table))
 }
 
 // extraAttempts allow for conflicts with writers of other processes.
@@ -249,6 +255,9 @@ func (s *Store) recordShared(ctx context.Context) (context.Context, func(request
 }
 
 // shared returns a function whose concurrent calls share a call of many (batch.Batcher); a call alone is one of one.
-func shared[Q, A any](s *Store, one func(context.Context, Q) (A, error), many func(context.Context, []Q) ([]A, error)) func(context.Context, Q) (A, error) {
-	return batch.New(batch.Config[Q, A]{RunOne: one, RunBatch: many, Record: s.recordShared, Start: s.runInBackground}).Do
+func shared[Q, A any](
+	s *Store, one func(context.Context, Q) (A, error), many func(context.Context, []Q) ([]A, error),
+) func(context.Context, Q) (A, error) {
+	return batch.New(
+		batch.Config[Q, A]{RunOne: one, RunBatch: many, Record: s.recordShared, Start: s.runInBackground}).Do
 }

@@ -60,8 +60,9 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 }
 
 // Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction as long as the
-// revision stays the same. If the revision changes, fn runs a second time, in a transaction. known is a revision already
-// read for the same request, or model.NoRevision. If replicas allow it, fn runs on a replica that has every commit from
+// revision stays the same. If the revision changes, fn runs a second time, in a transaction. known is a revision
+// already read for the same request, or model.NoRevision. If replicas allow it, fn runs on a replica that has every
+// commit from
 // before the call, or that is late. If that fails, fn runs again on the primary. Within Write fn sees the writes of the
 // transaction, and runs again until no other transaction commits at the same time.
 //
@@ -72,7 +73,9 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 //   - changes.DB and account.DB, for the log of changes and for accounts, which have no revision.
 //
 // Store.run runs the statements of all.
-func (s *Store) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context, *Snapshot) error) error {
+func (s *Store) Read(
+	ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context, *Snapshot) error,
+) error {
 	if t := txOf(ctx); t != nil {
 		return s.readOwn(ctx, t, fn)
 	}
@@ -93,7 +96,8 @@ func (s *Store) Read(ctx context.Context, known model.Revision, replicas model.R
 func (s *Store) readOwn(ctx context.Context, t *tx, fn func(context.Context, *Snapshot) error) error {
 	for attempt := 1; ; attempt++ {
 		snapshot := s.newSnapshot(t)
-		if err := snapshot.check(ctx, fn(ctx, snapshot)); !errors.Is(err, model.ErrSnapshotChanged) || attempt > extraAttempts {
+		if err := snapshot.check(ctx, fn(ctx, snapshot)); !errors.Is(err, model.ErrSnapshotChanged) ||
+			attempt > extraAttempts {
 			return err
 		}
 	}
@@ -189,7 +193,9 @@ func (s *Snapshot) ReadsBack(written *Snapshot) { s.created = written.created }
 
 // ReadTransaction is like Read, but uses a transaction from the start. fn runs once, unless replicas allow one that has
 // every commit from before the call: then it may run twice.
-func (s *Store) ReadTransaction(ctx context.Context, replicas model.Replicas, fn func(context.Context, *Snapshot) error) error {
+func (s *Store) ReadTransaction(
+	ctx context.Context, replicas model.Replicas, fn func(context.Context, *Snapshot) error,
+) error {
 	if replicas != model.NoReplica {
 		if served, err := s.readReplica(ctx, false, fn); served {
 			return err

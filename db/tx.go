@@ -37,7 +37,9 @@ func (s *Store) write(ctx context.Context, fn func(ctx context.Context) error) e
 	})
 }
 
-func (s *Store) transact(ctx context.Context, pool *stmt.Pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
+func (s *Store) transact(
+	ctx context.Context, pool *stmt.Pool, opts *sql.TxOptions, fn func(context.Context, *tx) error,
+) (err error) {
 	if !s.started.Load() {
 		return fault.Unavailable(errNotStarted)
 	}
@@ -88,7 +90,8 @@ func (s *Store) giveTimes(ctx context.Context, t *tx) error {
 	})
 }
 
-// prepareSoon prepares a statement that transactions run often, if compiling it takes long: SQLite compiles its triggers too.
+// prepareSoon prepares a statement that transactions run often, if compiling it takes long: SQLite compiles its
+// triggers too.
 func (s *Store) prepareSoon(text string) {
 	if s.dialect.CompilesTriggers {
 		s.writePool.PrepareSoon(text)

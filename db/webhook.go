@@ -37,7 +37,8 @@ func (h Webhooks) rows(ctx context.Context, write bool, text string, args ...any
 			var w model.Webhook
 			var types, secret string
 			var old *string
-			if err := rows.Scan(&w.ID, &w.URL, &types, &w.Description, &w.Position, &w.Failures, &w.Error, &w.DueAt, &w.Disabled,
+			if err := rows.Scan(&w.ID, &w.URL, &types, &w.Description, &w.Position, &w.Failures, &w.Error, &w.DueAt,
+				&w.Disabled,
 				&w.DeliveredAt, &w.CreatedAt, &secret, &old); err != nil {
 				return err
 			}
@@ -99,7 +100,8 @@ func (h Webhooks) Add(ctx context.Context, w *model.Webhook) error {
 	for i, t := range w.Types {
 		names[i] = string(t)
 	}
-	stored, err := h.change(ctx, `INSERT INTO webhooks (url, types, description, secret, position) VALUES ($1, $2, $3, $4, $5)`,
+	stored, err := h.change(ctx,
+		`INSERT INTO webhooks (url, types, description, secret, position) VALUES ($1, $2, $3, $4, $5)`,
 		w.URL, strings.Join(names, ","), w.Description, w.Secrets[0], position)
 	if err == nil {
 		*w = *stored
@@ -135,7 +137,9 @@ func (h Webhooks) Remove(ctx context.Context, id model.ID) (*model.Webhook, erro
 
 // Enable enables a webhook and makes its next attempt due. It returns NotFound for an unknown id.
 func (h Webhooks) Enable(ctx context.Context, id model.ID) (*model.Webhook, error) {
-	return h.known(ctx, `UPDATE webhooks SET disabled = '', failures = 0, error = '', due_at = `+h.store.dialect.Now+` WHERE id = $1`, id)
+	return h.known(ctx,
+		`UPDATE webhooks SET disabled = '', failures = 0, error = '', due_at = `+h.store.dialect.Now+
+			` WHERE id = $1`, id)
 }
 
 // Disable disables a webhook for a reason. It returns NotFound for an unknown id.
@@ -149,13 +153,19 @@ func (h Webhooks) Replay(ctx context.Context, id model.ID, position string) (*mo
 	if _, err := h.store.Changes(ctx, model.ChangeArgs{After: &position, First: 1}); err != nil {
 		return nil, err
 	}
-	return h.known(ctx, `UPDATE webhooks SET position = $2, failures = 0, error = '', due_at = `+h.store.dialect.Now+` WHERE id = $1`, id, position)
+	return h.known(ctx,
+		`UPDATE webhooks SET position = $2, failures = 0, error = '', due_at = `+h.store.dialect.Now+` WHERE id = $1`,
+		id, position)
 }
 
 // Rotate replaces the secret of a webhook. The old one signs too until overlap has passed. It returns NotFound for
 // an unknown id.
-func (h Webhooks) Rotate(ctx context.Context, id model.ID, secret string, overlap time.Duration) (*model.Webhook, error) {
-	return h.known(ctx, `UPDATE webhooks SET old_secret = secret, old_secret_until = `+h.store.dialect.InSeconds("$3")+`, secret = $2 WHERE id = $1`,
+func (h Webhooks) Rotate(
+	ctx context.Context, id model.ID, secret string, overlap time.Duration,
+) (*model.Webhook, error) {
+	return h.known(ctx,
+		`UPDATE webhooks SET old_secret = secret, old_secret_until = `+h.store.dialect.InSeconds("$3")+
+			`, secret = $2 WHERE id = $1`,
 		id, secret, seconds(overlap))
 }
 
@@ -172,12 +182,16 @@ func (h Webhooks) ForgetLeases(ctx context.Context) error {
 // due in any case, because due_at is in the future after the clock was set back.
 func (h Webhooks) Lease(ctx context.Context, holder string, lease time.Duration) (*model.Webhook, error) {
 	now := h.store.dialect.Now
-	free := ` disabled = '' AND (failures = 0 OR due_at <= ` + now + `) AND (lease_holder = '' OR lease_until <= ` + now + `)`
-	due, err := h.rows(ctx, false, `SELECT `+h.columns()+` FROM webhooks WHERE`+free+` ORDER BY lease_until, id LIMIT 1`)
+	free := ` disabled = '' AND (failures = 0 OR due_at <= ` + now + `) AND (lease_holder = '' OR lease_until <= ` +
+		now + `)`
+	due, err := h.rows(ctx, false,
+		`SELECT `+h.columns()+` FROM webhooks WHERE`+free+` ORDER BY lease_until, id LIMIT 1`)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	return h.change(ctx, `UPDATE webhooks SET lease_holder = $2, lease_until = `+h.store.dialect.InSeconds("$3")+` WHERE id = $1 AND`+free,
+	return h.change(ctx,
+		`UPDATE webhooks SET lease_holder = $2, lease_until = `+h.store.dialect.InSeconds("$3")+
+			` WHERE id = $1 AND`+free,
 		due[0].ID, holder, seconds(lease))
 }
 
@@ -186,21 +200,31 @@ const held = ` WHERE id = $1 AND lease_holder = $2 AND position = $3 AND disable
 
 // Delivered moves the cursor of a webhook behind a delivered change and extends the lease. It returns nil if the
 // webhook was removed, replayed, or leased by another server.
-func (h Webhooks) Delivered(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook, error) {
-	return h.change(ctx, `UPDATE webhooks SET position = $4, failures = 0, error = '', delivered_at = `+h.store.dialect.Now+`, lease_until = `+h.store.dialect.InSeconds("$5")+held,
+func (h Webhooks) Delivered(
+	ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration,
+) (*model.Webhook, error) {
+	return h.change(ctx,
+		`UPDATE webhooks SET position = $4, failures = 0, error = '', delivered_at = `+h.store.dialect.Now+
+			`, lease_until = `+h.store.dialect.InSeconds("$5")+held,
 		w.ID, holder, w.Position, position, seconds(lease))
 }
 
 // Extend extends a lease, and moves the cursor past changes of other types. It returns nil like Delivered.
-func (h Webhooks) Extend(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook, error) {
+func (h Webhooks) Extend(
+	ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration,
+) (*model.Webhook, error) {
 	return h.change(ctx, `UPDATE webhooks SET position = $4, lease_until = `+h.store.dialect.InSeconds("$5")+held,
 		w.ID, holder, w.Position, position, seconds(lease))
 }
 
 // Failed records a failed attempt and ends the lease. The next attempt is due after delay, or never if disabled
 // has a reason.
-func (h Webhooks) Failed(ctx context.Context, w *model.Webhook, holder, message string, delay time.Duration, disabled string) error {
-	_, err := h.change(ctx, `UPDATE webhooks SET failures = failures + 1, error = $4, due_at = `+h.store.dialect.InSeconds("$5")+`, disabled = $6, lease_holder = ''`+held,
+func (h Webhooks) Failed(
+	ctx context.Context, w *model.Webhook, holder, message string, delay time.Duration, disabled string,
+) error {
+	_, err := h.change(ctx,
+		`UPDATE webhooks SET failures = failures + 1, error = $4, due_at = `+h.store.dialect.InSeconds("$5")+
+			`, disabled = $6, lease_holder = ''`+held,
 		w.ID, holder, w.Position, message, seconds(delay), disabled)
 	return err
 }

@@ -226,7 +226,9 @@ func (w *writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]err
 		N  int
 	}
 	d := w.store.dialect
-	err := w.store.getRows(ctx, &counts, `SELECT `+c.column+` AS id, count(*) AS n FROM `+c.table+` WHERE `+d.In(c.column, "$1")+` GROUP BY `+c.column, d.Array(ids))
+	err := w.store.getRows(ctx, &counts,
+		`SELECT `+c.column+` AS id, count(*) AS n FROM `+c.table+` WHERE `+d.In(c.column, "$1")+` GROUP BY `+c.column,
+		d.Array(ids))
 	inUse := map[model.ID]error{}
 	for _, count := range counts {
 		inUse[count.ID] = model.HasChildren(w.noun, count.N, c.noun)
@@ -259,7 +261,8 @@ func (w *writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
 func (w *writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
 	var held []model.ID // locked in order of id, so that two moves cannot deadlock
 	d := w.store.dialect
-	err := w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate, d.Array(append([]model.ID{to}, from...)))
+	err := w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate,
+		d.Array(append([]model.ID{to}, from...)))
 	if err != nil {
 		return err
 	}
@@ -268,7 +271,8 @@ func (w *writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.
 	}
 	var c assigned
 	c.add(w.children.column, to)
-	_, err = w.store.exec(ctx, w.store.updateSQL(w.children.table, c, d.In(w.children.column, "$2")), append(c.args, d.Array(from))...)
+	_, err = w.store.exec(ctx, w.store.updateSQL(w.children.table, c, d.In(w.children.column, "$2")),
+		append(c.args, d.Array(from))...)
 	return err
 }
 
@@ -293,13 +297,16 @@ func (w *writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) 
 		return nil, err
 	}
 	var f model.FieldErrors
-	f.Add("at_most", "The filter matches "+strconv.Itoa(all)+" "+w.Name+", and atMost is "+strconv.Itoa(atMost)+". Nothing was changed.")
+	f.Add("at_most",
+		"The filter matches "+strconv.Itoa(all)+" "+w.Name+", and atMost is "+strconv.Itoa(atMost)+
+			". Nothing was changed.")
 	return nil, f.Err()
 }
 
 func (w *writer[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
 	d := w.store.dialect
-	err = w.store.getRows(ctx, &found, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare, d.Array(ids))
+	err = w.store.getRows(ctx, &found, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare,
+		d.Array(ids))
 	return found, err
 }
 
@@ -310,11 +317,14 @@ func (w *writer[T]) Named(ctx context.Context, names []string) (all []*T, err er
 	}
 	name := w.fields[slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == "name" })]
 	for part := range w.store.namesOf(names) {
-		rows, err := fetch(ctx, w.store, w.mapping, w.store.alikeSQL(w.Name, w.selected(w.store.dialect, "r"), len(part)), part...)
+		rows, err := fetch(ctx, w.store, w.mapping,
+			w.store.alikeSQL(w.Name, w.selected(w.store.dialect, "r"), len(part)), part...)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, slices.DeleteFunc(rows, func(row *T) bool { return !wanted[collate.Identity(name.Text(row))] })...)
+		all = append(all, slices.DeleteFunc(rows, func(row *T) bool {
+			return !wanted[collate.Identity(name.Text(row))]
+		})...)
 	}
 	return all, nil
 }

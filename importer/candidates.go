@@ -101,7 +101,8 @@ func (c *chooser) findCandidates() {
 	ranks := c.ranked(open)
 	for i := range ranks {
 		ranks[i].name += c.likeness(ranks[i])
-		ranks[i].isAnswer = ranks[i].name > 0 || ranks[i].field == "name" || len(c.found) < minKnown // name has no default
+		// name has no default
+		ranks[i].isAnswer = ranks[i].name > 0 || ranks[i].field == "name" || len(c.found) < minKnown
 	}
 	slices.SortStableFunc(ranks, func(a, b rank) int {
 		return cmp.Or(cmp.Compare(min(b.name, 1), min(a.name, 1)), cmp.Compare(b.points(), a.points()))

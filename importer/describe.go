@@ -22,7 +22,8 @@ func (f *File) IsPlain() bool {
 			return false
 		}
 	}
-	return !f.IsSpreadsheet() && f.format.Before == 0 && !f.unended && f.Packing == "" && f.IsUTF8() && (f.format.IsJSON() || f.format.Delimiter == ',')
+	return !f.IsSpreadsheet() && f.format.Before == 0 && !f.unended && f.Packing == "" && f.IsUTF8() &&
+		(f.format.IsJSON() || f.format.Delimiter == ',')
 }
 
 // Kind describes the format, encoding and compression of the file.

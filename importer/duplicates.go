@@ -75,10 +75,13 @@ func (n *names) add() {
 func (n *names) repeated() map[uint32]bool {
 	repeated := map[uint32]bool{}
 	for _, part := range n.parts {
-		slices.SortFunc(part, func(a, b nameRow) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.isbn, b.isbn)) })
+		slices.SortFunc(part, func(a, b nameRow) int {
+			return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.isbn, b.isbn))
+		})
 		for i := 1; i < len(part); i++ {
 			// A row without an ISBN comes first, and may be each of those after it.
-			if a, b := part[i-1], part[i]; a.name == b.name && a.values != b.values && (a.isbn == b.isbn || a.isbn == 0) {
+			if a, b := part[i-1], part[i]; a.name == b.name && a.values != b.values &&
+				(a.isbn == b.isbn || a.isbn == 0) {
 				repeated[a.name] = true
 			}
 		}
@@ -119,8 +122,10 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *names) (*Question, 
 			surveyed.value(field, book.Text(field))
 		}
 		key := book.Row().Key()
-		hashed := model.Key[uint64]{Name: hash(key.Name), Author: hash(key.Author), ISBN: hash(key.ISBN), ShelfMark: hash(key.ShelfMark)}
-		named[hashed.Name] = append(named[hashed.Name], bookRow{hashed, uint32(surveyed.values.Sum64()), uint32(row.Number)})
+		hashed := model.Key[uint64]{Name: hash(key.Name), Author: hash(key.Author), ISBN: hash(key.ISBN),
+			ShelfMark: hash(key.ShelfMark)}
+		named[hashed.Name] = append(named[hashed.Name],
+			bookRow{hashed, uint32(surveyed.values.Sum64()), uint32(row.Number)})
 		surveyed.values.Reset()
 		return nil
 	})
@@ -177,12 +182,15 @@ const maxSameName = 1000
 // row that may mean several is left to the store, which rejects it.
 func sameBooks(rows []bookRow) (books []*sameBook) {
 	for _, r := range rows {
-		switch met := model.Meant(r.key, books[:min(len(books), maxSameName)], func(b *sameBook) model.Key[uint64] { return b.key }); len(met) {
+		switch met := model.Meant(r.key, books[:min(len(books), maxSameName)], func(b *sameBook) model.Key[uint64] {
+			return b.key
+		}); len(met) {
 		case 0:
 			books = append(books, &sameBook{r.key, []bookRow{r}})
 		case 1:
 			met[0].key.Author = r.key.Author
-			met[0].key.ISBN, met[0].key.ShelfMark = cmp.Or(r.key.ISBN, met[0].key.ISBN), cmp.Or(r.key.ShelfMark, met[0].key.ShelfMark)
+			met[0].key.ISBN, met[0].key.ShelfMark = cmp.Or(r.key.ISBN, met[0].key.ISBN),
+				cmp.Or(r.key.ShelfMark, met[0].key.ShelfMark)
 			met[0].rows = append(met[0].rows, r)
 		}
 	}
@@ -237,12 +245,13 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 	if len(conflicts) == 1 {
 		has = "book has"
 	}
-	q := &Question{Option: "duplicates", Rows: len(conflicts), Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
-		{"duplicates", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
-		{"duplicates", DuplicatesLast, "imports the last of the rows", "Use the last row"},
-		{"duplicates", DuplicatesFirst, "imports the first", "Use the first row"},
-		{"duplicates", DuplicatesReject, "imports none", "Skip these books"},
-	}}
+	q := &Question{Option: "duplicates", Rows: len(conflicts),
+		Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
+			{"duplicates", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
+			{"duplicates", DuplicatesLast, "imports the last of the rows", "Use the last row"},
+			{"duplicates", DuplicatesFirst, "imports the first", "Use the first row"},
+			{"duplicates", DuplicatesReject, "imports none", "Skip these books"},
+		}}
 	for _, c := range shown {
 		one, other := rows[c.row].form.ImportBook(), rows[c.other].form.ImportBook()
 		q.Examples = append(q.Examples, fmt.Sprintf("%s and %s: %s, %s: %s", rows[c.row].Place(), rows[c.other].Place(),

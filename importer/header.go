@@ -16,16 +16,17 @@ import (
 // header returns how to find the header.
 func (f *File) header() source.Header {
 	o := &f.options
-	return source.Header{Row: o.HeaderRow, Encoding: o.Encoding, Sheet: o.Sheet, None: o.NoHeader, Matched: func(names []string) int {
-		c := newChooser(names[:min(len(names), maxRanked)], o)
-		if c.takeNamed() {
-			c.guess()
-		}
-		if !o.NoHeader && f.isBook(names) {
-			return min(len(c.found), 1)
-		}
-		return len(c.found)
-	}}
+	return source.Header{Row: o.HeaderRow, Encoding: o.Encoding, Sheet: o.Sheet, None: o.NoHeader,
+		Matched: func(names []string) int {
+			c := newChooser(names[:min(len(names), maxRanked)], o)
+			if c.takeNamed() {
+				c.guess()
+			}
+			if !o.NoHeader && f.isBook(names) {
+				return min(len(c.found), 1)
+			}
+			return len(c.found)
+		}}
 }
 
 // findFormat detects the format, and refuses options of another one.
@@ -138,7 +139,9 @@ func (f *File) hasNoHeader() bool {
 	isBook := f.isBook(f.Header)
 	for _, name := range f.Header[:min(len(f.Header), maxRanked)] {
 		parsed := survey.ParseName(name)
-		if !isBook && slices.ContainsFunc(model.ImportFields, func(field string) bool { return parsed.Points(field) != 0 }) {
+		if !isBook && slices.ContainsFunc(model.ImportFields, func(field string) bool {
+			return parsed.Points(field) != 0
+		}) {
 			return false
 		}
 	}

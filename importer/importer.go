@@ -48,13 +48,16 @@ func AsOperator(ctx context.Context) context.Context {
 // Importer stores the rows of a file in a catalogue, as the principal of the context, and counts them.
 type Importer struct {
 	Catalogue Catalogue
-	DryRun    bool                                                            // store nothing
-	Strict    bool                                                            // one transaction; a bad row is the error
-	Progress  func(Counts)                                                    // called after each batch, unless nil
-	Change    func(*Row, model.BookChange)                                    // called for each changed book of a dry run, unless nil
-	Reject    func(*Row) error                                                // called for each bad row; an error ends the import
-	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits for a permit for a batch; nil: no wait
-	BatchRows int                                                             // rows in one transaction; 0 means BatchRows
+	DryRun    bool         // store nothing
+	Strict    bool         // one transaction; a bad row is the error
+	Progress  func(Counts) // called after each batch, unless nil
+	// called for each changed book of a dry run, unless nil
+	Change func(*Row, model.BookChange)
+	// called for each bad row; an error ends the import
+	Reject func(*Row) error
+	// waits for a permit for a batch; nil: no wait
+	Admit     func(ctx context.Context, rows int) (release func(), err error)
+	BatchRows int // rows in one transaction; 0 means BatchRows
 	Counts
 
 	importBooks ImportBooks // stores rows, or previews that
@@ -75,7 +78,8 @@ type Counts struct {
 func (c Counts) Rows() int { return c.Created + c.Updated + c.Unchanged + c.Rejected + c.Skipped }
 
 func (c Counts) String() string {
-	text := fmt.Sprintf("%s: %d created, %d updated, %d unchanged, %d rejected", CountRows(c.Rows()), c.Created, c.Updated, c.Unchanged, c.Rejected)
+	text := fmt.Sprintf("%s: %d created, %d updated, %d unchanged, %d rejected", CountRows(c.Rows()), c.Created,
+		c.Updated, c.Unchanged, c.Rejected)
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)
 	}
@@ -160,7 +164,8 @@ func (im *Importer) importRows(ctx context.Context, file *File) error {
 			}
 			switch isEnd := errors.Is(b.err, io.EOF); {
 			case isEnd && im.Rows() != file.Rows:
-				return fmt.Errorf("the file changed during the import: it had %s, and now has %d", CountRows(file.Rows), im.Rows())
+				return fmt.Errorf("the file changed during the import: it had %s, and now has %d", CountRows(file.Rows),
+					im.Rows())
 			case isEnd:
 				return nil
 			case b.err != nil:

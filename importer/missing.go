@@ -40,7 +40,8 @@ func (f *File) missingQuestion(missing []string) *Question {
 		texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(field)), empty, near))
 	}
 	if len(absent) > 0 {
-		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
+		texts = append(texts,
+			fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
 	}
 	unfilled := f.Unfilled()
 	slices.SortStableFunc(unfilled, func(a, b string) int { return cmp.Compare(f.held(b), f.held(a)) })
@@ -71,7 +72,8 @@ func (f *File) propose(q *Question, c rank) {
 			fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(c.field).Label, first)})
 	}
 	if f.profiles[c.column].Points(c.field) < 0 {
-		q.Examples = append(q.Examples, fmt.Sprintf("the column %s is filled, but not readable as %s: %s", Printable(column), c.field, first))
+		q.Examples = append(q.Examples,
+			fmt.Sprintf("the column %s is filled, but not readable as %s: %s", Printable(column), c.field, first))
 	} else {
 		q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", c.field, Printable(column), first))
 	}

@@ -27,7 +27,8 @@ const (
 )
 
 // OptionNames are the names that ParseOptions reads: flags of the command line and parameters of the API.
-var OptionNames = []string{"format", "encoding", "sheet", "delimiter", "header_row", "no_header", "map", "default", "dates", "decimal", "duplicates"}
+var OptionNames = []string{"format", "encoding", "sheet", "delimiter", "header_row", "no_header", "map", "default",
+	"dates", "decimal", "duplicates"}
 
 const maxHeaderRow = 1000
 
@@ -93,7 +94,9 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 		}
 		return given[0]
 	}
-	oneOrAuto := func(name string, allowed ...string) string { return strings.TrimPrefix(one(name, allowed...), "auto") }
+	oneOrAuto := func(name string, allowed ...string) string {
+		return strings.TrimPrefix(one(name, allowed...), "auto")
+	}
 	pairs := func(name, noun string) map[string]string {
 		named := map[string]string{}
 		for _, pair := range values[name] {

@@ -18,8 +18,9 @@ type Question struct {
 	Option   string   `json:"parameter"` // encoding, map, dates, decimal, no_header or duplicates
 	Text     string   `json:"text"`      // a sentence without its end
 	Examples []string `json:"examples"`  // lines about rows of the file
-	Fields   []string `json:"fields"`    // for map: fields without a column or with empty cells, and the category, which new genres need
-	Answers  []Answer `json:"answers"`   // the values to choose from; for map those that nearly match
+	// for map: fields without a column or with empty cells, and the category, which new genres need
+	Fields  []string `json:"fields"`
+	Answers []Answer `json:"answers"` // the values to choose from; for map those that nearly match
 
 	Candidates []Candidate `json:"candidates"` // for map: columns that may be the fields, best first
 }
@@ -62,7 +63,8 @@ func (f *File) dateQuestion(column string, s *value.DateSurvey) *Question {
 	if s.MDY.Cells > 0 {
 		mdy, dmy := Printable(s.MDY.Text), Printable(s.DMY.Text)
 		q.Rows = s.MDY.Cells + s.DMY.Cells
-		q.Text += fmt.Sprintf(" mixes two orders: %s (%s) must be month, day, year, as in %s, and %s (%s) must be day, month, year, as in %s",
+		q.Text += fmt.Sprintf(" mixes two orders: %s (%s) must be month, day, year, as in %s, and %s (%s) must be "+
+			"day, month, year, as in %s",
 			mdy, f.place(s.MDY.Row), CountRows(s.MDY.Cells), dmy, f.place(s.DMY.Row), CountRows(s.DMY.Cells))
 		q.Answers = []Answer{
 			{"dates", value.DatesMDY, "rejects the second", "Month first; reject dates like " + dmy},
@@ -85,7 +87,8 @@ func (f *File) decimalQuestion(column string, s *value.AmountSurvey) *Question {
 	thousands, _ := value.ParseAmount(s.Ambiguous, true, value.AnyCurrency)
 	decimals, _ := value.ParseAmount(s.Ambiguous, false, value.AnyCurrency)
 	return &Question{Option: "decimal",
-		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column), Printable(s.Ambiguous), f.place(s.Row)),
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column),
+			Printable(s.Ambiguous), f.place(s.Row)),
 		Answers: []Answer{
 			{"decimal", decimalComma, "makes that " + thousands, "Thousands: " + thousands},
 			{"decimal", decimalPoint, "makes that " + decimals, "Decimals: " + decimals},
@@ -100,7 +103,8 @@ func (f *File) encodingQuestion() *Question {
 	for _, guess := range f.Unsure {
 		if text := escape(guess.Text, maxExample); !seen[text] && len(q.Answers) < maxEncodings {
 			seen[text] = true
-			q.Answers = append(q.Answers, Answer{"encoding", guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
+			q.Answers = append(q.Answers,
+				Answer{"encoding", guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
 		}
 	}
 	return q
@@ -118,7 +122,8 @@ func (f *File) categoryQuestion(result *model.ImportResult, isDryRun bool) *Ques
 			lack++
 		}
 	}
-	q := &Question{Option: "map", Fields: f.Unfilled(), Text: "the genres are new, and the file has no column for their category"}
+	q := &Question{Option: "map", Fields: f.Unfilled(),
+		Text: "the genres are new, and the file has no column for their category"}
 	switch {
 	case !f.lacksCategory(), lack == 0, stored > 0 && !isDryRun, stored > lack:
 		return nil

@@ -22,7 +22,8 @@ func isRejects(header []string) bool {
 var inWords = func() *strings.Replacer {
 	var pairs []string
 	for _, field := range model.ImportFields {
-		pairs = append(pairs, "The "+strings.ReplaceAll(field, "_", " ")+" field", "The "+model.ImportField(field).Label+" field")
+		pairs = append(pairs, "The "+strings.ReplaceAll(field, "_", " ")+" field",
+			"The "+model.ImportField(field).Label+" field")
 	}
 	return strings.NewReplacer(pairs...)
 }()
@@ -49,9 +50,11 @@ func (w *RejectsWriter) Add(bad *Row) error {
 		if slices.Contains(model.ImportFields, p.Column) && !slices.Contains(w.of.Header, p.Column) {
 			p.Column = model.ImportField(p.Column).Label
 		}
-		reasons, columns, values, mends = append(reasons, inWords.Replace(p.Message)), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
+		reasons, columns, values, mends = append(reasons, inWords.Replace(p.Message)), append(columns, p.Column),
+			append(values, p.Value), append(mends, p.Mend)
 	}
-	cells := []string{bad.Place(), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
+	cells := []string{bad.Place(), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"),
+		strings.Join(mends, "\n")}
 	return w.out.Write(append(cells, w.of.rejectedCells(bad)...))
 }
 

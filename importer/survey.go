@@ -50,7 +50,8 @@ const (
 // one that holds back most rows first; the returned file then has what is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (_ *File, err error) {
 	o.Dates = cmp.Or(o.Dates, value.DatesAuto)
-	f := &File{options: o, isHeaderGiven: o.HeaderRow > 0, readings: map[string]*reading{}, holes: map[string]int{}, gaps: map[string]bool{}}
+	f := &File{options: o, isHeaderGiven: o.HeaderRow > 0, readings: map[string]*reading{}, holes: map[string]int{},
+		gaps: map[string]bool{}}
 	for _, field := range model.ImportFields {
 		f.readings[field] = &reading{FieldInfo: model.ImportField(field), order: o.Dates, lastYear: o.LastYear}
 	}
@@ -280,8 +281,10 @@ func (s *surveyor) decideDuplicates(ctx context.Context) error {
 
 // headerQuestion returns the question about a first row that looks like a book.
 func (f *File) headerQuestion() *Question {
-	return &Question{Option: "no_header", Text: "the first row has no names of columns, and looks like a book", Answers: []Answer{
-		{"no_header", "true", "reads it as a book, with the columns #1, #2 and so on", "The first row is a book"},
-		{"header_row", strconv.Itoa(f.Before + 1), "reads names of columns in it", "The first row has the names of the columns"},
-	}}
+	return &Question{Option: "no_header", Text: "the first row has no names of columns, and looks like a book",
+		Answers: []Answer{
+			{"no_header", "true", "reads it as a book, with the columns #1, #2 and so on", "The first row is a book"},
+			{"header_row", strconv.Itoa(f.Before + 1), "reads names of columns in it",
+				"The first row has the names of the columns"},
+		}}
 }

@@ -18,7 +18,9 @@ func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre
 	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }
 
-func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
+func (r *mutationResolver) CreateBook(
+	ctx context.Context, input model.CreateBookInput,
+) (*model.CreateBookPayload, error) {
 	if err := authorise(ctx, createBookScopes(&input)...); err != nil {
 		return nil, err
 	}
@@ -35,7 +37,9 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 	return &model.CreateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
-func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
+func (r *mutationResolver) UpdateBook(
+	ctx context.Context, input model.UpdateBookInput,
+) (*model.UpdateBookPayload, error) {
 	return updateRow(ctx, r.store.Books, input, booksUpdate, r.checkBookPatch)
 }
 
@@ -50,7 +54,9 @@ func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.Book
 	return problems.Err()
 }
 
-func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBookInput) (*model.DeleteBookPayload, error) {
+func (r *mutationResolver) DeleteBook(
+	ctx context.Context, input model.DeleteBookInput,
+) (*model.DeleteBookPayload, error) {
 	if err := authorise(ctx, booksDelete); err != nil {
 		return nil, err
 	}
@@ -89,7 +95,9 @@ func (r *queryResolver) searchISBN(ctx context.Context, digits string, args *mod
 		has["and"] = []any{args.Filter}
 	}
 	args.Filter = has
-	args.OrderBy = slices.DeleteFunc(slices.Clone(args.OrderBy), func(by *model.OrderBy) bool { return by.Field == model.Relevance })
+	args.OrderBy = slices.DeleteFunc(slices.Clone(args.OrderBy), func(by *model.OrderBy) bool {
+		return by.Field == model.Relevance
+	})
 	return nil
 }
 
@@ -98,7 +106,10 @@ func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book
 	return loader.From(ctx).Books.LoadMany(ctx, ids)
 }
 
-func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
+func (r *queryResolver) Books(
+	ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any,
+	orderBy []*model.OrderBy, search *string,
+) (*model.BookConnection, error) {
 	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	if search != nil {
 		if digits, ok := isbn.Parse(*search); ok {

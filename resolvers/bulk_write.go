@@ -40,7 +40,10 @@ type patchOf[P any] interface {
 }
 
 // updateRow changes a row, after a check of its new values. It needs the scope.
-func updateRow[P, T any, PP patchOf[P]](ctx context.Context, writer db.Writer[T], input model.UpdateInput[P], scope string, check func(context.Context, *P) error) (*model.Payload[T], error) {
+func updateRow[P, T any, PP patchOf[P]](
+	ctx context.Context, writer db.Writer[T], input model.UpdateInput[P], scope string,
+	check func(context.Context, *P) error,
+) (*model.Payload[T], error) {
 	if err := authorise(ctx, scope); err != nil {
 		return nil, err
 	}
@@ -55,7 +58,10 @@ func updateRow[P, T any, PP patchOf[P]](ctx context.Context, writer db.Writer[T]
 }
 
 // updateRows changes the matching rows of a type, after a check of their new values. It needs the scope.
-func updateRows[P, T any, PP patchOf[P]](ctx context.Context, store *db.Store, writer db.Writer[T], input model.UpdateManyInput[P], scope string, check func(context.Context, *P) error) (*model.BulkPayload[T], error) {
+func updateRows[P, T any, PP patchOf[P]](
+	ctx context.Context, store *db.Store, writer db.Writer[T], input model.UpdateManyInput[P], scope string,
+	check func(context.Context, *P) error,
+) (*model.BulkPayload[T], error) {
 	if err := authorise(ctx, scope); err != nil {
 		return nil, err
 	}
@@ -85,7 +91,8 @@ func updateRows[P, T any, PP patchOf[P]](ctx context.Context, store *db.Store, w
 func deleteRows[T any, P interface {
 	*T
 	model.Node
-}](ctx context.Context, store *db.Store, writer db.Writer[T], input model.DeleteManyInput, scopes ...string) (*model.BulkPayload[T], error) {
+}](ctx context.Context, store *db.Store, writer db.Writer[T], input model.DeleteManyInput,
+	scopes ...string) (*model.BulkPayload[T], error) {
 	if err := authorise(ctx, scopes...); err != nil {
 		return nil, err
 	}
@@ -136,7 +143,9 @@ func deleteRows[T any, P interface {
 }
 
 // deleteRow deletes a row. With the policy Reassign it first moves the row's children. It needs the scopes.
-func deleteRow[T any](ctx context.Context, store *db.Store, writer db.Writer[T], input model.DeleteInput, scopes ...string) (*model.DeletePayload, error) {
+func deleteRow[T any](
+	ctx context.Context, store *db.Store, writer db.Writer[T], input model.DeleteInput, scopes ...string,
+) (*model.DeletePayload, error) {
 	if err := authorise(ctx, scopes...); err != nil {
 		return nil, err
 	}

@@ -8,27 +8,39 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
+func (r *categoryResolver) Genres(
+	ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int,
+	filter map[string]any, orderBy []*model.OrderBy, search *string,
+) (*model.GenreConnection, error) {
 	return childrenOfOne("Genre", obj, loader.From(ctx).Relations().GenresOfCategory,
 		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
-func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
+func (r *categoryResolver) Books(
+	ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int,
+	filter map[string]any, orderBy []*model.OrderBy, search *string,
+) (*model.BookConnection, error) {
 	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfCategory,
 		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 // GenresOfCategories returns the same page of genres for each category of a level.
-func (r *Resolver) GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error) {
+func (r *Resolver) GenresOfCategories(
+	ctx context.Context, categories []*model.Category, args model.PageArgs,
+) ([]*model.GenreConnection, error) {
 	return childrenOfLevel("Genre", categories, loader.From(ctx).Relations().GenresOfCategory, args)
 }
 
 // BooksOfCategories returns the same page of books for each category of a level.
-func (r *Resolver) BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error) {
+func (r *Resolver) BooksOfCategories(
+	ctx context.Context, categories []*model.Category, args model.PageArgs,
+) ([]*model.BookConnection, error) {
 	return childrenOfLevel("Book", categories, loader.From(ctx).Relations().BooksOfCategory, args)
 }
 
-func (r *mutationResolver) CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error) {
+func (r *mutationResolver) CreateCategory(
+	ctx context.Context, input model.CreateCategoryInput,
+) (*model.CreateCategoryPayload, error) {
 	if err := authorise(ctx, categoriesCreate); err != nil {
 		return nil, err
 	}
@@ -42,7 +54,9 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 	return &model.CreateCategoryPayload{Row: category, ClientMutationID: input.ClientMutationID}, nil
 }
 
-func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
+func (r *mutationResolver) UpdateCategory(
+	ctx context.Context, input model.UpdateCategoryInput,
+) (*model.UpdateCategoryPayload, error) {
 	return updateRow(ctx, r.store.Categories, input, categoriesUpdate, checkCategoryPatch)
 }
 
@@ -50,7 +64,9 @@ func checkCategoryPatch(_ context.Context, patch *model.CategoryPatch) error {
 	return patch.Validate().Err()
 }
 
-func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
+func (r *mutationResolver) DeleteCategory(
+	ctx context.Context, input model.DeleteCategoryInput,
+) (*model.DeleteCategoryPayload, error) {
 	return deleteRow(ctx, r.store, r.store.Categories, input, deleteCategoryScopes(input.OnChildren)...)
 }
 
@@ -71,7 +87,10 @@ func (r *Resolver) ParentCategories(ctx context.Context, ids []model.ID) ([]*mod
 	return requireRows(ctx, ids, r.LoadCategories)
 }
 
-func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
+func (r *queryResolver) Categories(
+	ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any,
+	orderBy []*model.OrderBy, search *string,
+) (*model.CategoryConnection, error) {
 	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	categories := loader.From(ctx).Categories
 	return connection("Category", args, categories.Page, categories.Count, categories.Correct, nil)

@@ -12,7 +12,9 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-func (r *queryResolver) Changes(ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string, first int) (*model.ChangePage, error) {
+func (r *queryResolver) Changes(
+	ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string, first int,
+) (*model.ChangePage, error) {
 	args, err := changeArgs(types, ids, filter, after)
 	if err != nil {
 		return nil, err
@@ -26,13 +28,17 @@ func (r *queryResolver) Changes(ctx context.Context, types []model.CatalogueType
 	return page, nil
 }
 
-func (r *queryResolver) RecentChanges(ctx context.Context, types []model.CatalogueType, operations []model.ChangeOperation, actor *string, since *model.Timestamp, after *string, first int) (*model.ChangePage, error) {
+func (r *queryResolver) RecentChanges(
+	ctx context.Context, types []model.CatalogueType, operations []model.ChangeOperation, actor *string,
+	since *model.Timestamp, after *string, first int,
+) (*model.ChangePage, error) {
 	if actor != nil { // the rows found would tell it
 		if _, err := model.Caller(ctx); err != nil {
 			return nil, err
 		}
 	}
-	page, err := r.store.RecentChanges(ctx, model.RecentArgs{Types: types, Operations: operations, Actor: actor, Since: since, After: after, First: first})
+	page, err := r.store.RecentChanges(ctx,
+		model.RecentArgs{Types: types, Operations: operations, Actor: actor, Since: since, After: after, First: first})
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +46,9 @@ func (r *queryResolver) RecentChanges(ctx context.Context, types []model.Catalog
 	return page, nil
 }
 
-func (r *subscriptionResolver) Changes(ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string) (<-chan *model.Change, error) {
+func (r *subscriptionResolver) Changes(
+	ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string,
+) (<-chan *model.Change, error) {
 	args, err := changeArgs(types, ids, filter, after)
 	if err != nil {
 		return nil, err
@@ -55,7 +63,9 @@ func (r *Resolver) Changes(ctx context.Context, args model.ChangeArgs) (*model.C
 
 // Follow calls fn with each page of new changes until ctx ends or fn fails, like db.Store.Follow. The
 // pages are shared and must not be changed.
-func (r *Resolver) Follow(ctx context.Context, args model.ChangeArgs, admit changes.Admit, fn func(context.Context, *model.ChangePage) error) error {
+func (r *Resolver) Follow(
+	ctx context.Context, args model.ChangeArgs, admit changes.Admit, fn func(context.Context, *model.ChangePage) error,
+) error {
 	return r.store.Follow(ctx, args, admit, fn)
 }
 
@@ -102,7 +112,9 @@ var filteredTypes = map[string]model.CatalogueType{
 }
 
 // changeArgs returns the arguments of a feed. A filter selects its type.
-func changeArgs(types []model.CatalogueType, ids []string, filter map[string]any, after *string) (model.ChangeArgs, error) {
+func changeArgs(
+	types []model.CatalogueType, ids []string, filter map[string]any, after *string,
+) (model.ChangeArgs, error) {
 	args := model.ChangeArgs{Types: types, After: after}
 	if ids != nil {
 		args.IDs = make([]model.ID, len(ids))
@@ -121,7 +133,8 @@ func changeArgs(types []model.CatalogueType, ids []string, filter map[string]any
 		args.Types = []model.CatalogueType{filteredTypes[name]}
 	}
 	if len(filter) != 1 || args.Filter == nil {
-		return args, badArgument("filter", "The filter argument must have exactly one of book, genre and category, and it must not be null.")
+		return args, badArgument("filter",
+			"The filter argument must have exactly one of book, genre and category, and it must not be null.")
 	}
 	if types != nil && !slices.Equal(types, args.Types) {
 		return args, badArgument("types", "The types argument must be absent, or name the type of the filter only.")
@@ -135,11 +148,14 @@ func badArgument(name, message string) error {
 
 // loadParent returns the row that another row refers to. If the other is a row of the past, in a
 // Change, the error is NotFound for a parent that was deleted later.
-func loadParent[T any](ctx context.Context, noun string, id model.ID, load func(context.Context, model.ID) (*T, error)) (*T, error) {
+func loadParent[T any](
+	ctx context.Context, noun string, id model.ID, load func(context.Context, model.ID) (*T, error),
+) (*T, error) {
 	return requireRow(ctx, id, func(ctx context.Context, id model.ID) (*T, error) {
 		parent, err := load(ctx, id)
 		if parent == nil && err == nil && graph.InChange(ctx) {
-			err = model.Errorf(model.NotFound, "The %s %s was deleted after this change. Select %sId instead.", noun, id, noun)
+			err = model.Errorf(model.NotFound, "The %s %s was deleted after this change. Select %sId instead.", noun,
+				id, noun)
 		}
 		return parent, err
 	})
@@ -156,24 +172,34 @@ type (
 	subscriptionResolver struct{}
 )
 
-func (r *queryResolver) History(ctx context.Context, typ model.CatalogueType, id string, first int, after *string) (*model.ChangePage, error) {
+func (r *queryResolver) History(
+	ctx context.Context, typ model.CatalogueType, id string, first int, after *string,
+) (*model.ChangePage, error) {
 	return history(ctx, typ, model.ParseID(id), first, after)
 }
 
-func (r *bookResolver) History(ctx context.Context, obj *model.Book, first int, after *string) (*model.ChangePage, error) {
+func (r *bookResolver) History(
+	ctx context.Context, obj *model.Book, first int, after *string,
+) (*model.ChangePage, error) {
 	return history(ctx, model.TypeBook, obj.ID, first, after)
 }
 
-func (r *genreResolver) History(ctx context.Context, obj *model.Genre, first int, after *string) (*model.ChangePage, error) {
+func (r *genreResolver) History(
+	ctx context.Context, obj *model.Genre, first int, after *string,
+) (*model.ChangePage, error) {
 	return history(ctx, model.TypeGenre, obj.ID, first, after)
 }
 
-func (r *categoryResolver) History(ctx context.Context, obj *model.Category, first int, after *string) (*model.ChangePage, error) {
+func (r *categoryResolver) History(
+	ctx context.Context, obj *model.Category, first int, after *string,
+) (*model.ChangePage, error) {
 	return history(ctx, model.TypeCategory, obj.ID, first, after)
 }
 
 // history returns a page of the changes of a row, newest first.
-func history(ctx context.Context, typ model.CatalogueType, id model.ID, first int, after *string) (*model.ChangePage, error) {
+func history(
+	ctx context.Context, typ model.CatalogueType, id model.ID, first int, after *string,
+) (*model.ChangePage, error) {
 	if first < 1 || first > model.MaxPageSize {
 		return nil, badArgument("first", fmt.Sprintf("The first argument must be between 1 and %d.", model.MaxPageSize))
 	}
@@ -194,20 +220,28 @@ func asOf[T any](ctx context.Context, rows db.Reader[T], id string, at model.Tim
 	return found[key], err
 }
 
-func (r *mutationResolver) RestoreBook(ctx context.Context, input model.RestoreInput) (*model.Payload[model.Book], error) {
+func (r *mutationResolver) RestoreBook(
+	ctx context.Context, input model.RestoreInput,
+) (*model.Payload[model.Book], error) {
 	return restore(ctx, r.store.Books, input, booksCreate, booksUpdate)
 }
 
-func (r *mutationResolver) RestoreGenre(ctx context.Context, input model.RestoreInput) (*model.Payload[model.Genre], error) {
+func (r *mutationResolver) RestoreGenre(
+	ctx context.Context, input model.RestoreInput,
+) (*model.Payload[model.Genre], error) {
 	return restore(ctx, r.store.Genres, input, genresCreate, genresUpdate)
 }
 
-func (r *mutationResolver) RestoreCategory(ctx context.Context, input model.RestoreInput) (*model.Payload[model.Category], error) {
+func (r *mutationResolver) RestoreCategory(
+	ctx context.Context, input model.RestoreInput,
+) (*model.Payload[model.Category], error) {
 	return restore(ctx, r.store.Categories, input, categoriesCreate, categoriesUpdate)
 }
 
 // restore restores a row. A deleted row needs the scope create, another one update.
-func restore[T any](ctx context.Context, writer db.Writer[T], input model.RestoreInput, create, update string) (*model.Payload[T], error) {
+func restore[T any](
+	ctx context.Context, writer db.Writer[T], input model.RestoreInput, create, update string,
+) (*model.Payload[T], error) {
 	if _, err := model.Caller(ctx); err != nil {
 		return nil, err
 	}

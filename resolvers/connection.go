@@ -21,13 +21,19 @@ func connection[T model.Node](typename string, args model.PageArgs,
 	return c, nil
 }
 
-func pageArgs(first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) model.PageArgs {
-	return model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+func pageArgs(
+	first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy,
+	search *string,
+) model.PageArgs {
+	return model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter,
+		OrderBy: orderBy, Search: search}
 }
 
 // childConnection returns the connection of a parent's rows. siblings are the parents of its level,
 // or nil if they are unknown.
-func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children loader.Children[T], page *model.Page) *model.Connection[T] {
+func childConnection[T model.Node](
+	typename string, parent model.ID, siblings []model.ID, children loader.Children[T], page *model.Page,
+) *model.Connection[T] {
 	c := model.NewConnection(typename, page,
 		func(ctx context.Context, p *model.Page) ([]T, error) { return children.Page(ctx, parent, siblings, p) },
 		func(ctx context.Context, sel model.Selection) (int, error) {
@@ -54,7 +60,9 @@ func childrenOfOne[T model.Node](typename string, parent interface {
 }
 
 // childrenOfLevel returns the connections of the rows of all parents of a level.
-func childrenOfLevel[P, T model.Node](typename string, parents []P, children loader.Children[T], args model.PageArgs) ([]*model.Connection[T], error) {
+func childrenOfLevel[P, T model.Node](
+	typename string, parents []P, children loader.Children[T], args model.PageArgs,
+) ([]*model.Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {
 		return nil, err
@@ -72,8 +80,8 @@ func childrenOfLevel[P, T model.Node](typename string, parents []P, children loa
 	return connections, nil
 }
 
-// requireRow loads a referenced row. A foreign key guarantees that it exists, unless it was deleted a moment ago together
-// with the row that refers to it.
+// requireRow loads a referenced row. A foreign key guarantees that it exists, unless it was deleted a moment ago
+// together with the row that refers to it.
 func requireRow[K, T any](ctx context.Context, key K, load func(context.Context, K) (*T, error)) (*T, error) {
 	row, err := load(ctx, key)
 	if row == nil && err == nil {
@@ -83,7 +91,9 @@ func requireRow[K, T any](ctx context.Context, key K, load func(context.Context,
 }
 
 // requireRows is like requireRow for several rows.
-func requireRows[T any](ctx context.Context, ids []model.ID, load func(context.Context, []model.ID) ([]*T, error)) ([]*T, error) {
+func requireRows[T any](
+	ctx context.Context, ids []model.ID, load func(context.Context, []model.ID) ([]*T, error),
+) ([]*T, error) {
 	rows, err := load(ctx, ids)
 	if err == nil && slices.Contains(rows, nil) {
 		err = loader.From(ctx).Snapshot.Changed()

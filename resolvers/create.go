@@ -14,7 +14,8 @@ import (
 func createAll[I, T any, P interface {
 	*I
 	Validate() model.FieldErrors
-}](ctx context.Context, r *Resolver, inputs []P, all bool, refer func(c *checker, i int, in P), insert func(context.Context, []P) ([]*T, error),
+}](ctx context.Context, r *Resolver, inputs []P, all bool, refer func(c *checker, i int, in P),
+	insert func(context.Context, []P) ([]*T, error),
 ) (rows []*T, problems []model.FieldErrors, err error) {
 	err = r.store.Write(ctx, func(ctx context.Context) error {
 		c := newChecker(inputs)
@@ -32,7 +33,9 @@ func createAll[I, T any, P interface {
 	return rows, problems, err
 }
 
-func (r *Resolver) createBooks(ctx context.Context, inputs []*model.CreateBookInput, all bool) ([]*model.Book, []model.FieldErrors, error) {
+func (r *Resolver) createBooks(
+	ctx context.Context, inputs []*model.CreateBookInput, all bool,
+) ([]*model.Book, []model.FieldErrors, error) {
 	return createAll(ctx, r, inputs, all, func(c *checker, i int, in *model.CreateBookInput) {
 		c.addGenre(i, "", in.ExistingGenre)
 		if in.Genre != nil && in.Genre.Create != nil {
@@ -41,11 +44,20 @@ func (r *Resolver) createBooks(ctx context.Context, inputs []*model.CreateBookIn
 	}, r.insertBooks)
 }
 
-func (r *Resolver) createGenres(ctx context.Context, inputs []*model.CreateGenreInput, all bool) ([]*model.Genre, []model.FieldErrors, error) {
-	return createAll(ctx, r, inputs, all, func(c *checker, i int, in *model.CreateGenreInput) { c.addCategory(i, "", in.ExistingCategory) }, r.insertGenres)
+func (r *Resolver) createGenres(
+	ctx context.Context, inputs []*model.CreateGenreInput, all bool,
+) ([]*model.Genre, []model.FieldErrors, error) {
+	return createAll(ctx, r, inputs, all,
+		func(c *checker, i int, in *model.CreateGenreInput) {
+			c.addCategory(
+				i, "", in.ExistingCategory,
+			)
+		}, r.insertGenres)
 }
 
-func (r *Resolver) createCategories(ctx context.Context, inputs []*model.CreateCategoryInput, all bool) ([]*model.Category, []model.FieldErrors, error) {
+func (r *Resolver) createCategories(
+	ctx context.Context, inputs []*model.CreateCategoryInput, all bool,
+) ([]*model.Category, []model.FieldErrors, error) {
 	return createAll(ctx, r, inputs, all, func(*checker, int, *model.CreateCategoryInput) {}, r.insertCategories)
 }
 
@@ -116,7 +128,9 @@ func (c *checker) valid(ctx context.Context, store *db.Store, all bool) ([]bool,
 }
 
 // lock locks the referenced rows and adds a problem for each missing one.
-func (c *checker) lock(ctx context.Context, references []reference, lock func(context.Context, []model.ID) ([]model.ID, error)) error {
+func (c *checker) lock(
+	ctx context.Context, references []reference, lock func(context.Context, []model.ID) ([]model.ID, error),
+) error {
 	if len(references) == 0 {
 		return nil
 	}
@@ -150,7 +164,9 @@ func nilUnless[P any](valid []bool, inputs []P) []P {
 
 // insertBooks stores a book for each input that is not nil, and returns nil for the others.
 func (r *Resolver) insertBooks(ctx context.Context, inputs []*model.CreateBookInput) ([]*model.Book, error) {
-	genres, err := r.insertGenres(ctx, newParents(inputs, func(in *model.CreateBookInput) *model.CreateBookGenreInput { return in.Genre }))
+	genres, err := r.insertGenres(ctx, newParents(inputs, func(in *model.CreateBookInput) *model.CreateBookGenreInput {
+		return in.Genre
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +181,8 @@ func (r *Resolver) insertBooks(ctx context.Context, inputs []*model.CreateBookIn
 
 // insertGenres is like insertBooks.
 func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenreInput) ([]*model.Genre, error) {
-	categories, err := r.insertCategories(ctx, newParents(inputs, func(in *model.CreateGenreInput) *model.CreateGenreCategoryInput { return in.Category }))
+	categories, err := r.insertCategories(ctx,
+		newParents(inputs, func(in *model.CreateGenreInput) *model.CreateGenreCategoryInput { return in.Category }))
 	if err != nil {
 		return nil, err
 	}
@@ -179,10 +196,13 @@ func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenre
 }
 
 // insertCategories is like insertBooks.
-func (r *Resolver) insertCategories(ctx context.Context, inputs []*model.CreateCategoryInput) ([]*model.Category, error) {
-	return insertRows(ctx, inputs, r.store.Categories.Insert, func(_ int, in *model.CreateCategoryInput) *model.Category {
-		return in.Row()
-	})
+func (r *Resolver) insertCategories(
+	ctx context.Context, inputs []*model.CreateCategoryInput,
+) ([]*model.Category, error) {
+	return insertRows(ctx, inputs, r.store.Categories.Insert,
+		func(_ int, in *model.CreateCategoryInput) *model.Category {
+			return in.Row()
+		})
 }
 
 // newParents returns the new parent of each input, or nil.
@@ -200,7 +220,9 @@ func newParents[T, P any](inputs []*T, parentOf func(*T) *model.ParentInput[P]) 
 }
 
 // insertRows inserts a row for each input that is not nil.
-func insertRows[I, T any](ctx context.Context, inputs []*I, insert func(context.Context, []*T) error, newRow func(i int, in *I) *T) ([]*T, error) {
+func insertRows[I, T any](
+	ctx context.Context, inputs []*I, insert func(context.Context, []*T) error, newRow func(i int, in *I) *T,
+) ([]*T, error) {
 	rows := make([]*T, len(inputs))
 	var stored []*T
 	for i, in := range inputs {

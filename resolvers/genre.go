@@ -16,17 +16,24 @@ func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.
 	return loadParent(ctx, "category", obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
-func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
+func (r *genreResolver) Books(
+	ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int,
+	filter map[string]any, orderBy []*model.OrderBy, search *string,
+) (*model.BookConnection, error) {
 	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfGenre,
 		pageArgs(first, after, last, before, offset, filter, orderBy, search))
 }
 
 // BooksOfGenres returns the same page of books for each genre of a level.
-func (r *Resolver) BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error) {
+func (r *Resolver) BooksOfGenres(
+	ctx context.Context, genres []*model.Genre, args model.PageArgs,
+) ([]*model.BookConnection, error) {
 	return childrenOfLevel("Book", genres, loader.From(ctx).Relations().BooksOfGenre, args)
 }
 
-func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error) {
+func (r *mutationResolver) CreateGenre(
+	ctx context.Context, input model.CreateGenreInput,
+) (*model.CreateGenrePayload, error) {
 	if err := authorise(ctx, createGenreScopes(&input)...); err != nil {
 		return nil, err
 	}
@@ -43,7 +50,9 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 	return &model.CreateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
-func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error) {
+func (r *mutationResolver) UpdateGenre(
+	ctx context.Context, input model.UpdateGenreInput,
+) (*model.UpdateGenrePayload, error) {
 	return updateRow(ctx, r.store.Genres, input, genresUpdate, r.checkGenrePatch)
 }
 
@@ -58,7 +67,9 @@ func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.Gen
 	return problems.Err()
 }
 
-func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error) {
+func (r *mutationResolver) DeleteGenre(
+	ctx context.Context, input model.DeleteGenreInput,
+) (*model.DeleteGenrePayload, error) {
 	return deleteRow(ctx, r.store, r.store.Genres, input, deleteGenreScopes(input.OnChildren)...)
 }
 
@@ -79,7 +90,10 @@ func (r *Resolver) ParentGenres(ctx context.Context, ids []model.ID) ([]*model.G
 	return requireRows(ctx, ids, r.LoadGenres)
 }
 
-func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
+func (r *queryResolver) Genres(
+	ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any,
+	orderBy []*model.OrderBy, search *string,
+) (*model.GenreConnection, error) {
 	args := pageArgs(first, after, last, before, offset, filter, orderBy, search)
 	genres := loader.From(ctx).Genres
 	return connection("Genre", args, genres.Page, genres.Count, genres.Correct, nil)

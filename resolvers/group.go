@@ -22,8 +22,12 @@ func (r *bookGroupResolver) Category(ctx context.Context, obj *model.BookGroup) 
 	return requireRow(ctx, obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
-func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) ([]*model.BookGroup, error) {
-	args := model.GroupArgs{By: by, Filter: filter, Search: search, Having: having, OrderBy: orderBy, First: first, Offset: offset}
+func (r *queryResolver) BookGroups(
+	ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any,
+	orderBy []*model.OrderBy, first *int, offset *int,
+) ([]*model.BookGroup, error) {
+	args := model.GroupArgs{By: by, Filter: filter, Search: search, Having: having, OrderBy: orderBy, First: first,
+		Offset: offset}
 	grouping, err := args.Grouping(model.SelectedGroups(ctx))
 	if err != nil {
 		return nil, err

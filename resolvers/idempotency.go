@@ -12,7 +12,9 @@ import (
 // Idempotent runs fn in one transaction and stores its answer for 24 hours under the caller's key.
 // The same request then gets the stored answer and changes nothing. fingerprint identifies the
 // request. A replay needs the same scopes as fn.
-func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
+func (r *Resolver) Idempotent(
+	ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error),
+) (answer []byte, replayed bool, err error) {
 	caller, err := model.Caller(ctx)
 	if err != nil {
 		return nil, false, err
@@ -21,12 +23,13 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 		return nil, false, err
 	}
 	// The stored value is the answer, which is JSON on one line, and a line of scopes.
-	kept, replayed, err := r.store.Idempotent(ctx, caller.KeyScope(), key, fingerprint, func(ctx context.Context) ([]byte, error) {
-		var needed []string
-		answer, err := fn(r.WithSnapshot(context.WithValue(ctx, neededScopes{}, &needed)))
-		slices.Sort(needed)
-		return append(append(answer, '\n'), strings.Join(slices.Compact(needed), " ")...), err
-	})
+	kept, replayed, err := r.store.Idempotent(ctx, caller.KeyScope(), key, fingerprint,
+		func(ctx context.Context) ([]byte, error) {
+			var needed []string
+			answer, err := fn(r.WithSnapshot(context.WithValue(ctx, neededScopes{}, &needed)))
+			slices.Sort(needed)
+			return append(append(answer, '\n'), strings.Join(slices.Compact(needed), " ")...), err
+		})
 	if err != nil {
 		return nil, false, err
 	}

@@ -19,7 +19,9 @@ func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.I
 }
 
 // importBooks imports the rows, or only reports the result if there is a preview.
-func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *importPreview) (*model.ImportResult, error) {
+func (r *Resolver) importBooks(
+	ctx context.Context, rows []model.Form, preview *importPreview,
+) (*model.ImportResult, error) {
 	if _, err := model.Authorise(ctx); err != nil {
 		return nil, err
 	}
@@ -191,7 +193,8 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 			return err
 		}
 		if genre == 0 {
-			problems = model.FieldErrors{{Field: "category", Message: "The category field is required to create the genre " + in.Genre + "."}}
+			problems = model.FieldErrors{
+				{Field: "category", Message: "The category field is required to create the genre " + in.Genre + "."}}
 		}
 	}
 	if len(problems) > 0 {
@@ -230,7 +233,9 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 
 // isNamesake reports whether the catalogue has books with the name of a key, and none of them has its author.
 func (b *importBatch) isNamesake(key model.BookKey) bool {
-	return b.names[key.Name] && !slices.ContainsFunc(b.books[key.Name], func(other model.KeyedBook) bool { return other.Of.Author == key.Author })
+	return b.names[key.Name] && !slices.ContainsFunc(b.books[key.Name], func(other model.KeyedBook) bool {
+		return other.Of.Author == key.Author
+	})
 }
 
 // genre returns the genre of a row and creates it if it is missing. It returns 0 if the row does
@@ -247,7 +252,9 @@ func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book
 	key, categories := collate.Identity(in.Genre), b.categories[collate.Identity(in.Category)]
 	var first *model.Genre
 	for _, g := range b.genres[key] {
-		if in.Category != "" && !slices.ContainsFunc(categories, func(c *model.Category) bool { return c.ID == g.CategoryID }) {
+		if in.Category != "" && !slices.ContainsFunc(categories, func(c *model.Category) bool {
+			return c.ID == g.CategoryID
+		}) {
 			continue
 		}
 		if book != nil && book.GenreID == g.ID {

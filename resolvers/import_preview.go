@@ -68,7 +68,8 @@ func (p *importPreview) change(result *model.ImportResult, index int, before, af
 	if before.GenreID != after.GenreID {
 		p.moved[len(result.Changes)] = genreMove{before.GenreID, after.GenreID}
 	}
-	result.Changes = append(result.Changes, model.BookChange{Index: index, ID: before.ID, Name: before.Name, Fields: before.Differences(after)})
+	result.Changes = append(result.Changes,
+		model.BookChange{Index: index, ID: before.ID, Name: before.Name, Fields: before.Differences(after)})
 }
 
 // nameGenres adds the changed genres, by their names, to the changes of a part.
@@ -93,7 +94,8 @@ func (p *importPreview) nameGenres(ctx context.Context, store *db.Store, result 
 	}
 	for i, move := range p.moved {
 		change := &result.Changes[i]
-		change.Fields = append(change.Fields, model.FieldChange{Field: "genre", Old: names[move.from], New: names[move.to]})
+		change.Fields = append(change.Fields,
+			model.FieldChange{Field: "genre", Old: names[move.from], New: names[move.to]})
 	}
 	return nil
 }

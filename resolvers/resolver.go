@@ -35,9 +35,12 @@ func New(store *db.Store) *Resolver {
 
 // Read calls fn with a context in which all reads see one revision. If the revision changes, fn runs a
 // second time. known is a revision already read for the same request, or NoRevision. replicas says which ones may
-// serve the reads. Read returns the revision's number if one is known and fn reports that its response depends on the revision
-// alone. Otherwise it returns -1.
-func (r *Resolver) Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
+// serve the reads. Read returns the revision's number if one is known and fn reports that its response depends on the
+// revision alone. Otherwise it returns -1.
+func (r *Resolver) Read(
+	ctx context.Context, known model.Revision, replicas model.Replicas,
+	fn func(ctx context.Context) (cacheable bool, err error),
+) (revision int64, err error) {
 	err = r.store.Read(ctx, known, replicas, func(ctx context.Context, s *db.Snapshot) error {
 		cacheable, err := fn(r.with(ctx, s))
 		revision = -1
@@ -51,7 +54,9 @@ func (r *Resolver) Read(ctx context.Context, known model.Revision, replicas mode
 
 // ReadTransaction calls fn with a transaction and its revision, for long reads. If replicas may serve it, fn may run
 // twice, else it runs once.
-func (r *Resolver) ReadTransaction(ctx context.Context, replicas model.Replicas, fn func(ctx context.Context, revision int64) error) error {
+func (r *Resolver) ReadTransaction(
+	ctx context.Context, replicas model.Replicas, fn func(ctx context.Context, revision int64) error,
+) error {
 	return r.store.ReadTransaction(ctx, replicas, func(ctx context.Context, s *db.Snapshot) error {
 		revision, err := s.Revision(ctx)
 		if err != nil {
@@ -80,9 +85,11 @@ func (r *Resolver) ReadBack(ctx context.Context, fn func(ctx context.Context) er
 	case err == nil:
 		return nil
 	case errors.Is(err, model.ErrSnapshotChanged):
-		return &model.Error{Code: model.NotFound, Message: "The row was stored, then deleted together with its parent.", Err: err}
+		return &model.Error{Code: model.NotFound, Message: "The row was stored, then deleted together with its parent.",
+			Err: err}
 	}
-	return &model.Error{Code: model.Unavailable, InDoubt: true, Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
+	return &model.Error{Code: model.Unavailable, InDoubt: true,
+		Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
 }
 
 func (r *Resolver) with(ctx context.Context, s *db.Snapshot) context.Context {
@@ -99,7 +106,9 @@ func (r *Resolver) Sizes() model.Sizes { return r.store.Sizes() }
 
 // checkReference adds a problem for field if no row has the id. A standby may not have the row yet,
 // so only Hold, which fails on a standby, decides that it is missing.
-func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, writer db.Writer[T]) error {
+func checkReference[T any](
+	ctx context.Context, problems *model.FieldErrors, field string, id model.ID, writer db.Writer[T],
+) error {
 	if problems.Has(field) {
 		return nil
 	}

@@ -14,7 +14,9 @@ import (
 //go:embed sample.csv
 var sampleCSV string
 
-func (r *mutationResolver) LoadSample(ctx context.Context, input model.LoadSampleInput) (*model.LoadSamplePayload, error) {
+func (r *mutationResolver) LoadSample(
+	ctx context.Context, input model.LoadSampleInput,
+) (*model.LoadSamplePayload, error) {
 	if err := authorise(ctx); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,8 @@ func (r *queryResolver) Nodes(ctx context.Context, nodeIds []string) ([]model.No
 func place[T any, P interface {
 	*T
 	model.Node
-}](ctx context.Context, nodes []model.Node, places []int, ids []model.ID, load func(context.Context, []model.ID) ([]P, error)) error {
+}](ctx context.Context, nodes []model.Node, places []int, ids []model.ID,
+	load func(context.Context, []model.ID) ([]P, error)) error {
 	if len(ids) == 0 {
 		return nil
 	}

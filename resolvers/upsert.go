@@ -7,7 +7,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBookInput) (*model.UpsertBookPayload, error) {
+func (r *mutationResolver) UpsertBook(
+	ctx context.Context, input model.UpsertBookInput,
+) (*model.UpsertBookPayload, error) {
 	if err := authorise(ctx, upsertScopes(input.ID, booksCreate, booksUpdate)...); err != nil {
 		return nil, err
 	}
@@ -20,10 +22,13 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 		return nil, err
 	}
 	find := func(ctx context.Context) (model.ID, error) { return r.store.FindBook(ctx, in.Row()) }
-	return upsert(ctx, r.store, r.store.Books, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
+	return upsert(ctx, r.store, r.store.Books, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in,
+		input.Patch())
 }
 
-func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGenreInput) (*model.UpsertGenrePayload, error) {
+func (r *mutationResolver) UpsertGenre(
+	ctx context.Context, input model.UpsertGenreInput,
+) (*model.UpsertGenrePayload, error) {
 	if err := authorise(ctx, upsertScopes(input.ID, genresCreate, genresUpdate)...); err != nil {
 		return nil, err
 	}
@@ -36,10 +41,13 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 		return nil, err
 	}
 	find := func(ctx context.Context) (model.ID, error) { return r.store.FindGenre(ctx, in.Name, in.CategoryID) }
-	return upsert(ctx, r.store, r.store.Genres, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
+	return upsert(ctx, r.store, r.store.Genres, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in,
+		input.Patch())
 }
 
-func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.UpsertCategoryInput) (*model.UpsertCategoryPayload, error) {
+func (r *mutationResolver) UpsertCategory(
+	ctx context.Context, input model.UpsertCategoryInput,
+) (*model.UpsertCategoryPayload, error) {
 	if err := authorise(ctx, upsertScopes(input.ID, categoriesCreate, categoriesUpdate)...); err != nil {
 		return nil, err
 	}
@@ -48,12 +56,14 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 		return nil, err
 	}
 	find := func(ctx context.Context) (model.ID, error) { return r.store.FindCategory(ctx, in.Name) }
-	return upsert(ctx, r.store, r.store.Categories, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
+	return upsert(ctx, r.store, r.store.Categories, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in,
+		input.Patch())
 }
 
 // upsert updates the row with the id, or, if id is nil, the row that find returns. If there is none
 // it creates one, unless a version is expected.
-func upsert[T any](ctx context.Context, store *db.Store, writer db.Writer[T], id *model.ID, version *int64, clientMutationID *string,
+func upsert[T any](ctx context.Context, store *db.Store, writer db.Writer[T], id *model.ID, version *int64,
+	clientMutationID *string,
 	find func(context.Context) (model.ID, error), in interface{ Row() *T }, patch db.Patch,
 ) (*model.Payload[T], error) {
 	payload := model.Payload[T]{ClientMutationID: clientMutationID}

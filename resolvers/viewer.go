@@ -23,7 +23,8 @@ func (r *mutationResolver) Login(ctx context.Context, input model.LoginInput) (*
 	if err != nil {
 		return nil, err
 	}
-	return &model.LoginPayload{Token: token, ExpiresAt: model.Timestamp(expires.UnixMicro()), ClientMutationID: input.ClientMutationID}, nil
+	return &model.LoginPayload{Token: token, ExpiresAt: model.Timestamp(expires.UnixMicro()),
+		ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) Logout(ctx context.Context, input model.LogoutInput) (*model.LogoutPayload, error) {

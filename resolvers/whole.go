@@ -11,17 +11,23 @@ import (
 // StreamBooks reads a whole list of books in its order and ignores the page of args. It calls fn
 // with at most rows books at a time, each time with new loaders, because loaders keep all that they
 // fetched. Call it within ReadTransaction.
-func (r *Resolver) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
+func (r *Resolver) StreamBooks(
+	ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error,
+) error {
 	return stream(ctx, r, "Book", args, rows, loader.From(ctx).Snapshot.Books, (*loader.Loaders).PrimeBooks, fn)
 }
 
 // StreamGenres is like StreamBooks.
-func (r *Resolver) StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error {
+func (r *Resolver) StreamGenres(
+	ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error,
+) error {
 	return stream(ctx, r, "Genre", args, rows, loader.From(ctx).Snapshot.Genres, (*loader.Loaders).PrimeGenres, fn)
 }
 
 // StreamCategories is like StreamBooks.
-func (r *Resolver) StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error {
+func (r *Resolver) StreamCategories(
+	ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error,
+) error {
 	return stream(ctx, r, "Category", args, rows, loader.From(ctx).Snapshot.Categories, nil, fn)
 }
 

@@ -19,9 +19,11 @@ func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset := strings.ToLower(params["charset"])
 	if err != nil || mediaType != "application/json" || charset != "" && charset != "utf-8" && charset != "utf8" {
-		return nil, nil, envelope.Error(http.StatusUnsupportedMediaType, "The request body must be JSON: send it with Content-Type: application/json.")
+		return nil, nil, envelope.Error(http.StatusUnsupportedMediaType,
+			"The request body must be JSON: send it with Content-Type: application/json.")
 	}
-	if coding := strings.Join(r.Header.Values("Content-Encoding"), ","); coding != "" && !strings.EqualFold(coding, "identity") {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ","); coding != "" &&
+		!strings.EqualFold(coding, "identity") {
 		return nil, nil, envelope.Error(http.StatusUnsupportedMediaType, "The request body must not be compressed.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))

@@ -11,7 +11,8 @@ func (h *handler) books() *resource {
 	return &resource{
 		listing: bookListing, name: "books", plural: "Books", itemFormats: itemFormats,
 		operations: &rows[model.Book, *model.Book, model.CreateBookInput, model.BookPatch]{
-			handler: h, typename: bookListing.typename, pageOf: query.Books, stream: h.catalogue.StreamBooks, row: query.Book,
+			handler: h, typename: bookListing.typename, pageOf: query.Books, stream: h.catalogue.StreamBooks,
+			row:       query.Book,
 			createRow: mutation.CreateBook, updateRow: mutation.UpdateBook, deleteRow: mutation.DeleteBook,
 			input: model.Form.CreateBook, patch: model.Form.ReplaceBook,
 			parents: func(ctx context.Context, b *model.Book) (*model.Genre, *model.Category, error) {

@@ -11,10 +11,13 @@ func (h *handler) categories() *resource {
 	return &resource{
 		listing: categoryListing, name: "categories", plural: "Categories",
 		operations: &rows[model.Category, *model.Category, model.CreateCategoryInput, model.CategoryPatch]{
-			handler: h, typename: categoryListing.typename, pageOf: query.Categories, stream: h.catalogue.StreamCategories, row: query.Category,
+			handler: h, typename: categoryListing.typename, pageOf: query.Categories,
+			stream: h.catalogue.StreamCategories, row: query.Category,
 			createRow: mutation.CreateCategory, updateRow: mutation.UpdateCategory, deleteRow: mutation.DeleteCategory,
 			input: model.Form.CreateCategory, patch: model.Form.ReplaceCategory,
-			parents:  func(context.Context, *model.Category) (*model.Genre, *model.Category, error) { return nil, nil, nil },
+			parents: func(context.Context, *model.Category) (*model.Genre, *model.Category, error) {
+				return nil, nil, nil
+			},
 			versions: func(c *model.Category, _ *model.Genre, _ *model.Category) []int64 { return []int64{c.Version} },
 			appender: func(*format, genreCache) appender[*model.Category] { return appendCategory },
 		},

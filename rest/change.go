@@ -89,7 +89,8 @@ func (h *handler) sendChanges(ctx context.Context, out *eventstream.Writer, args
 			return err
 		}
 		for _, change := range page.Nodes {
-			if err := out.Send(eventstream.Event{ID: change.Position, Data: appendShown(ctx, nil, change)}); err != nil {
+			if err := out.Send(
+				eventstream.Event{ID: change.Position, Data: appendShown(ctx, nil, change)}); err != nil {
 				return err
 			}
 		}

@@ -37,7 +37,8 @@ var (
 		{"published_from", []string{"publishedAt", "gte"}, day},
 		{"published_to", []string{"publishedAt", "lte"}, day},
 	}, sortFields("Book"), listFormats}
-	genreListing    = &listing{"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortFields("Genre"), nil}
+	genreListing = &listing{"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}},
+		sortFields("Genre"), nil}
 	categoryListing = &listing{"Category", 1, nil, sortFields("Category"), nil}
 
 	listings = []*listing{bookListing, genreListing, categoryListing}

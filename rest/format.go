@@ -36,12 +36,16 @@ const csvType = "text/csv; charset=utf-8; header=present"
 func csvOf() bookfile.Appender { return bookfile.CSV(true) }
 
 var (
-	jsonFormat  = &format{name: "json", contentType: "application/json", separator: ",", end: "]}", books: model.BookJSON}
+	jsonFormat = &format{name: "json", contentType: "application/json", separator: ",", end: "]}",
+		books: model.BookJSON}
 	fileFormats = []*format{
-		{name: "csv", contentType: csvType, tagSuffix: "-csv", suffix: ".csv", begin: bookfile.Header(false), appender: csvOf},
-		{name: "spreadsheet", contentType: csvType, tagSuffix: "-spreadsheet", suffix: ".csv", begin: bookfile.Header(true), appender: csvOf},
+		{name: "csv", contentType: csvType, tagSuffix: "-csv", suffix: ".csv", begin: bookfile.Header(false),
+			appender: csvOf},
+		{name: "spreadsheet", contentType: csvType, tagSuffix: "-spreadsheet", suffix: ".csv",
+			begin: bookfile.Header(true), appender: csvOf},
 		{
-			name: "xlsx", contentType: bookfile.XLSXType, tagSuffix: "-xlsx", suffix: ".xlsx", begin: bookfile.SheetBegin(), end: bookfile.SheetEnd,
+			name: "xlsx", contentType: bookfile.XLSXType, tagSuffix: "-xlsx", suffix: ".xlsx",
+			begin: bookfile.SheetBegin(), end: bookfile.SheetEnd,
 			appender: func() bookfile.Appender { return bookfile.AppendSheetRow }, pack: bookfile.NewXLSX,
 		},
 	}
@@ -95,7 +99,8 @@ func acceptedFormat(r *http.Request, formats []*format) *format {
 	for _, f := range formats[1:] {
 		mediaType, _, _ := strings.Cut(f.contentType, ";")
 		weight := weights[mediaType]
-		if weight > most && (named && weight > json || !named && weight >= max(weights["application/*"], weights["*/*"])) {
+		if weight > most &&
+			(named && weight > json || !named && weight >= max(weights["application/*"], weights["*/*"])) {
 			chosen, most = f, weight
 		}
 	}
@@ -104,11 +109,13 @@ func acceptedFormat(r *http.Request, formats []*format) *format {
 
 // withSuffix replaces the suffix of a path to books by the parameter format. It returns the path without the suffix.
 func withSuffix(r *http.Request, path string) (*http.Request, string) {
-	if (strings.HasPrefix(path, "api/books.") || strings.HasPrefix(path, "api/books/")) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if (strings.HasPrefix(path, "api/books.") || strings.HasPrefix(path, "api/books/")) &&
+		(r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		for _, f := range citationFormats {
 			if short, ok := strings.CutSuffix(path, f.suffix); ok {
 				changed := *r
-				changed.URL = &url.URL{Path: "/" + short, RawQuery: strings.TrimPrefix(r.URL.RawQuery+"&format="+f.name, "&")}
+				changed.URL = &url.URL{Path: "/" + short,
+					RawQuery: strings.TrimPrefix(r.URL.RawQuery+"&format="+f.name, "&")}
 				return &changed, short
 			}
 		}

@@ -11,7 +11,8 @@ func (h *handler) genres() *resource {
 	return &resource{
 		listing: genreListing, name: "genres", plural: "Genres",
 		operations: &rows[model.Genre, *model.Genre, model.CreateGenreInput, model.GenrePatch]{
-			handler: h, typename: genreListing.typename, pageOf: query.Genres, stream: h.catalogue.StreamGenres, row: query.Genre,
+			handler: h, typename: genreListing.typename, pageOf: query.Genres, stream: h.catalogue.StreamGenres,
+			row:       query.Genre,
 			createRow: mutation.CreateGenre, updateRow: mutation.UpdateGenre, deleteRow: mutation.DeleteGenre,
 			input: model.Form.CreateGenre, patch: model.Form.ReplaceGenre,
 			parents: func(ctx context.Context, g *model.Genre) (*model.Genre, *model.Category, error) {

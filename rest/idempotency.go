@@ -21,7 +21,9 @@ type storedResponse struct {
 
 // idempotently calls create. If the request has an Idempotency-Key that was used for an equal request, it returns the
 // stored result instead, with replayed set.
-func (h *handler) idempotently(ctx context.Context, r *http.Request, res *resource, body []byte, create func(context.Context) ([]byte, error)) (stored []byte, replayed bool, err error) {
+func (h *handler) idempotently(
+	ctx context.Context, r *http.Request, res *resource, body []byte, create func(context.Context) ([]byte, error),
+) (stored []byte, replayed bool, err error) {
 	key, given, err := httpcond.Key(r)
 	switch {
 	case err != nil:

@@ -92,9 +92,13 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	})
 }
 
-func (h *handler) write(w http.ResponseWriter, r *http.Request, res *resource, write func(context.Context) error, answer func(http.ResponseWriter)) error {
+func (h *handler) write(
+	w http.ResponseWriter, r *http.Request, res *resource, write func(context.Context) error,
+	answer func(http.ResponseWriter),
+) error {
 	price := cost.Estimate{Total: writeCost + res.rowCost}
-	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Write: write, Answer: answer}))
+	return h.options.Pipeline.Run(w, r, nil,
+		pipeline.Ready(&pipeline.Operation{Price: price, Write: write, Answer: answer}))
 }
 
 // put replaces an object.

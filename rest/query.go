@@ -126,7 +126,8 @@ func renameError(err error) error {
 	if !ok || len(e.Fields) != 1 || e.Fields[0].Field != "search" {
 		return err
 	}
-	return model.FieldErrors{{Field: "q", Message: strings.Replace(e.Message, "The search argument", "The q field", 1)}}.Err()
+	return model.FieldErrors{
+		{Field: "q", Message: strings.Replace(e.Message, "The search argument", "The q field", 1)}}.Err()
 }
 
 func withOperand(filter model.Filter, path []string, operand any) model.Filter {
@@ -245,7 +246,9 @@ func (q *query) orderBy(fields []string, searched bool) (by []*model.OrderBy) {
 		case q.problems.Has(name):
 			return nil
 		case !slices.Contains(fields, field):
-			q.refuse(name, "The %s field must be a comma-separated list of these, with a minus for descending order: "+strings.Join(fields, ", ")+".")
+			q.refuse(name,
+				"The %s field must be a comma-separated list of these, with a minus for descending order: "+
+					strings.Join(fields, ", ")+".")
 		case seen[field]:
 			q.refuse(name, "The %s field must not name "+field+" twice.")
 		case field == relevance && !searched:

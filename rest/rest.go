@@ -24,27 +24,33 @@ type Catalogue interface {
 	// Sizes returns the approximate numbers of rows.
 	Sizes() model.Sizes
 	pipeline.Catalogue
-	// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write before it. Errors:
-	// NotFound if the row was deleted since, with its parent; else the write is stored and its response is unknown. fn may
+	// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write before it.
+	// Errors: NotFound if the row was deleted since, with its parent; else the write is stored and its response is
+	// unknown. fn may
 	// run again.
 	ReadBack(ctx context.Context, fn func(context.Context) error) error
 	// ReadTransaction calls fn in one transaction and at one revision, for long reads. If replicas may serve it, fn may
 	// run twice, else it runs once.
-	ReadTransaction(ctx context.Context, replicas model.Replicas, fn func(ctx context.Context, revision int64) error) error
+	ReadTransaction(ctx context.Context, replicas model.Replicas,
+		fn func(ctx context.Context, revision int64) error) error
 	// StreamBooks, StreamGenres and StreamCategories read a whole list within one of these. They call fn with at most
 	// the given number of rows at a time.
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
-	StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error
-	StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error
-	// Changes returns a page of changes. Follow calls fn with each page of new changes until ctx ends or fn fails. Pages
-	// are shared.
+	StreamGenres(ctx context.Context, args model.PageArgs, rows int,
+		fn func(context.Context, []*model.Genre) error) error
+	StreamCategories(ctx context.Context, args model.PageArgs, rows int,
+		fn func(context.Context, []*model.Category) error) error
+	// Changes returns a page of changes. Follow calls fn with each page of new changes until ctx ends or fn fails.
+	// Pages are shared.
 	Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error)
-	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error), fn func(context.Context, *model.ChangePage) error) error
+	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error),
+		fn func(context.Context, *model.ChangePage) error) error
 	// Position returns the newest position that the reads of ctx see. Call it before them.
 	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key. An equal request with the same key gets the stored
 	// result.
-	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (stored []byte, replayed bool, err error)
+	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (stored []byte,
+		replayed bool, err error)
 }
 
 // Options configures the handler.

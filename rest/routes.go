@@ -76,8 +76,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = r.Method + " " + pattern
 	switch err := routes[i].serve(w, inFormat, routes[i].resource, id); {
 	case errors.Is(err, http.ErrAbortHandler):
-		// The handlers return this error and do not panic. In Go 1.26 and 1.27 a panic can crash the program if it passes
-		// a deferred call with a struct as the first argument, because the runtime reads collected memory.
+		// The handlers return this error and do not panic. In Go 1.26 and 1.27 a panic can crash the program if it
+		// passes a deferred call with a struct as the first argument, because the runtime reads collected memory.
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		h.writeError(w, r, err)

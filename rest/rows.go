@@ -10,9 +10,10 @@ import (
 
 // operations are the operations on the rows of a resource. The objects that they return are in format f.
 type operations interface {
-	// appendPage appends the objects of a page to dst. It returns the number of rows on all pages if counted is true, and
-	// the cursor of the next page, nil for none.
-	appendPage(ctx context.Context, dst []byte, f *format, args model.PageArgs, counted bool) (out []byte, total int, next *string, err error)
+	// appendPage appends the objects of a page to dst. It returns the number of rows on all pages if counted is true,
+	// and the cursor of the next page, nil for none.
+	appendPage(ctx context.Context, dst []byte, f *format, args model.PageArgs, counted bool) (out []byte, total int,
+		next *string, err error)
 	// writeAll writes the objects of all pages to dst, begin before and the format's end after them.
 	writeAll(ctx context.Context, dst io.Writer, f *format, args model.PageArgs, begin []byte) error
 	// one returns the object of a row; nil, nil: no such row.
@@ -43,7 +44,8 @@ type appender[P any] = func(dst []byte, row P, g *model.Genre, c *model.Category
 type rows[T any, P node[T], C, U any] struct {
 	*handler
 	typename string
-	pageOf   func(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any,
+	pageOf   func(ctx context.Context, first *int, after *string, last *int, before *string, offset *int,
+		filter map[string]any,
 		orderBy []*model.OrderBy, search *string) (*model.Connection[P], error)
 	stream    func(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []P) error) error
 	row       func(ctx context.Context, id string, asOf *model.Timestamp) (P, error)
@@ -53,12 +55,15 @@ type rows[T any, P node[T], C, U any] struct {
 	input     func(model.Form) C
 	patch     func(model.Form) *U
 
-	parents  func(context.Context, P) (*model.Genre, *model.Category, error) // nested objects; nil: the type has none
-	versions func(P, *model.Genre, *model.Category) []int64                  // versions of the row and its nested objects
+	parents func(context.Context, P) (*model.Genre, *model.Category, error) // nested objects; nil: the type has none
+	// versions of the row and its nested objects
+	versions func(P, *model.Genre, *model.Category) []int64
 	appender func(*format, genreCache) appender[P]
 }
 
-func (t *rows[T, P, C, U]) appendPage(ctx context.Context, dst []byte, f *format, a model.PageArgs, counted bool) (_ []byte, total int, next *string, err error) {
+func (t *rows[T, P, C, U]) appendPage(
+	ctx context.Context, dst []byte, f *format, a model.PageArgs, counted bool,
+) (_ []byte, total int, next *string, err error) {
 	page, err := t.pageOf(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 	if err != nil {
 		return dst, 0, nil, err
@@ -85,7 +90,9 @@ func (t *rows[T, P, C, U]) appendPage(ctx context.Context, dst []byte, f *format
 	return dst, total, info.EndCursor, nil
 }
 
-func (t *rows[T, P, C, U]) writeAll(ctx context.Context, dst io.Writer, f *format, args model.PageArgs, text []byte) error {
+func (t *rows[T, P, C, U]) writeAll(
+	ctx context.Context, dst io.Writer, f *format, args model.PageArgs, text []byte,
+) error {
 	appendRow, first := t.appender(f, genreCache{}), true
 	err := t.stream(ctx, args, rowsPerRead, func(ctx context.Context, rows []P) (err error) {
 		if !first {
@@ -107,7 +114,9 @@ func (t *rows[T, P, C, U]) writeAll(ctx context.Context, dst io.Writer, f *forma
 }
 
 // appendRows appends rows, separated as in their format.
-func (t *rows[T, P, C, U]) appendRows(ctx context.Context, dst []byte, f *format, appendRow appender[P], rows []P) ([]byte, error) {
+func (t *rows[T, P, C, U]) appendRows(
+	ctx context.Context, dst []byte, f *format, appendRow appender[P], rows []P,
+) ([]byte, error) {
 	for i, row := range rows {
 		if i > 0 {
 			dst = append(dst, f.separator...)
@@ -151,7 +160,9 @@ func (t *rows[T, P, C, U]) create(ctx context.Context, f *format, form model.For
 	return t.written(ctx, f, payload, err)
 }
 
-func (t *rows[T, P, C, U]) update(ctx context.Context, f *format, id model.ID, form model.Form, version *int64) (*object, error) {
+func (t *rows[T, P, C, U]) update(
+	ctx context.Context, f *format, id model.ID, form model.Form, version *int64,
+) (*object, error) {
 	payload, err := t.updateRow(ctx, model.UpdateInput[U]{ID: id, Patch: t.patch(form), ExpectedVersion: version})
 	return t.written(ctx, f, payload, err)
 }

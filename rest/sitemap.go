@@ -25,7 +25,8 @@ func sitemapFormat(publicURL string) *format {
 		contentType: "application/xml", tagSuffix: "-sitemap", begin: "<urlset" + sitemapNamespace, end: "</urlset>\n",
 		appender: func() bookfile.Appender {
 			return func(dst []byte, b *model.Book, _ *model.Genre, _ *model.Category) []byte {
-				return fmt.Appendf(dst, "<url><loc>%s/books/%s</loc><lastmod>%s</lastmod></url>\n", publicURL, b.ID, b.UpdatedAt)
+				return fmt.Appendf(dst, "<url><loc>%s/books/%s</loc><lastmod>%s</lastmod></url>\n", publicURL, b.ID,
+					b.UpdatedAt)
 			}
 		},
 	}
@@ -50,7 +51,8 @@ func (h *handler) sitemap(w http.ResponseWriter, r *http.Request, res *resource,
 	}
 	rows := min(h.catalogue.Sizes().Of(res.typename), maxSitemapAddresses)
 	price := cost.Estimate{Total: max(1, rows*res.rowCost/wholeListDivisor)}
-	l := &listRequest{handler: h, resource: res, f: f, args: model.PageArgs{Filter: model.Filter{"id": bounds}}, price: price}
+	l := &listRequest{handler: h, resource: res, f: f, args: model.PageArgs{Filter: model.Filter{"id": bounds}},
+		price: price}
 	return l.serveWhole(w, r, false)
 }
 
@@ -78,7 +80,8 @@ func (h *handler) sitemapIndex(w http.ResponseWriter, r *http.Request, f *format
 					break
 				}
 				part := (nodes[0].ID-1)/maxSitemapAddresses + 1
-				body = fmt.Appendf(body, "<sitemap><loc>%s/sitemap.xml?part=%d</loc></sitemap>\n", h.options.PublicURL, part)
+				body = fmt.Appendf(body, "<sitemap><loc>%s/sitemap.xml?part=%d</loc></sitemap>\n",
+					h.options.PublicURL, part)
 				last = part * maxSitemapAddresses
 			}
 			body = append(body, "</sitemapindex>\n"...)

@@ -37,10 +37,12 @@ const (
 	readyTimeout = 150 * time.Second
 )
 
-var errReadTimeout = model.Errorf(model.Unavailable, "Reading the list takes longer than 2 minutes. Request pages with per_page.")
+var errReadTimeout = model.Errorf(model.Unavailable,
+	"Reading the list takes longer than 2 minutes. Request pages with per_page.")
 
-// serveWhole responds with a whole list. The list is read and compressed into a temporary file, which concurrent requests
-// share. It is sent after that, so that a failed read is a 503. paid means that the caller was charged before.
+// serveWhole responds with a whole list. The list is read and compressed into a temporary file, which concurrent
+// requests share. It is sent after that, so that a failed read is a 503. paid means that the caller was charged
+// before.
 func (l *listRequest) serveWhole(w http.ResponseWriter, r *http.Request, paid bool) error {
 	page, err := l.args.Page(l.typename)
 	if err != nil {
@@ -61,22 +63,23 @@ func (l *listRequest) serveWhole(w http.ResponseWriter, r *http.Request, paid bo
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
-		list, err := l.lists.Open(ctx, key, known.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
-			release, err := l.options.Pipeline.Admission.AcquireWhole(ctx, l.price)
-			if err != nil {
-				return 0, err
-			}
-			defer release()
-			begin()
-			compressor := newCompressor(dst, gzipped)
-			err = l.read(ctx, model.FreshReplica, func(at int64, position string) io.Writer {
-				begin() // discards what a replica sent before it failed
-				revision, compressor = at, newCompressor(dst, gzipped)
-				fmt.Fprintf(dst, "%-*s", positionBytes, position)
-				return compressor
+		list, err := l.lists.Open(ctx, key, known.Catalogue,
+			func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
+				release, err := l.options.Pipeline.Admission.AcquireWhole(ctx, l.price)
+				if err != nil {
+					return 0, err
+				}
+				defer release()
+				begin()
+				compressor := newCompressor(dst, gzipped)
+				err = l.read(ctx, model.FreshReplica, func(at int64, position string) io.Writer {
+					begin() // discards what a replica sent before it failed
+					revision, compressor = at, newCompressor(dst, gzipped)
+					fmt.Fprintf(dst, "%-*s", positionBytes, position)
+					return compressor
+				})
+				return revision, errors.Join(err, compressor.Close())
 			})
-			return revision, errors.Join(err, compressor.Close())
-		})
 		if err != nil {
 			return err
 		}
@@ -90,7 +93,8 @@ func (l *listRequest) serveWhole(w http.ResponseWriter, r *http.Request, paid bo
 	return l.options.Pipeline.Run(w, r, nil, pipeline.Ready(operation))
 }
 
-// newCompressor returns a writer that compresses a list with gzip, the encoding of the response, or with s2, which decompresses fast.
+// newCompressor returns a writer that compresses a list with gzip, the encoding of the response, or with s2, which
+// decompresses fast.
 func newCompressor(dst io.Writer, gzipped bool) io.WriteCloser {
 	if !gzipped {
 		return s2.NewWriter(dst, s2.WriterConcurrency(1), s2.WriterBlockSize(blockBytes))

@@ -24,7 +24,8 @@ const preflightSeconds = 600
 
 // exposedHeaders are the response headers that pages of other origins may read.
 var exposedHeaders = []string{
-	"Catalogue-Position", "Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
+	"Catalogue-Position", "Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit",
+	"RateLimit-Policy", "Retry-After",
 	"Server-Timing", "WWW-Authenticate", "X-Catalogue-Source", "X-Request-Id", "X-Total-Count",
 }
 
@@ -56,14 +57,17 @@ func ParsePublicURL(text string) (string, error) {
 	return origins[0], nil
 }
 
-var errOrigin = model.Errorf(model.Forbidden, "%s CATALOGUE_CORS_ORIGINS allows pages of other origins.", auth.ErrOtherOrigin.Message)
+var errOrigin = model.Errorf(model.Forbidden, "%s CATALOGUE_CORS_ORIGINS allows pages of other origins.",
+	auth.ErrOtherOrigin.Message)
 
 // crossOrigin returns middleware that enforces the policy for web pages of other origins. The given origins, as
 // ParseOrigins returns them, may use the service (CORS: fetch.spec.whatwg.org, section 3.2). Writes from other
 // origins are refused (CSRF). Clients other than browsers are not affected. credentials allows cookies, HTTP
-// authentication and client certificates. publicURL is the own origin behind a proxy that changes Host; empty: the origin of Host.
-// refuse writes the error of a refused request.
-func crossOrigin(origins []string, publicURL string, credentials bool, log *slog.Logger, refuse refusal) (middleware, error) {
+// authentication and client certificates. publicURL is the own origin behind a proxy that changes Host; empty: the
+// origin of Host. refuse writes the error of a refused request.
+func crossOrigin(
+	origins []string, publicURL string, credentials bool, log *slog.Logger, refuse refusal,
+) (middleware, error) {
 	share := allowOrigins(origins, credentials)
 	if slices.Contains(origins, anyOrigin) {
 		return share, nil
@@ -84,7 +88,8 @@ func crossOrigin(origins []string, publicURL string, credentials bool, log *slog
 			err = auth.ErrOtherOrigin
 		}
 		log.InfoContext(r.Context(), "request refused. "+err.Message,
-			"origin", telemetry.Truncate(r.Header.Get("Origin")), "host", telemetry.Truncate(r.Host), "path", telemetry.Truncate(r.URL.Path),
+			"origin", telemetry.Truncate(r.Header.Get("Origin")), "host", telemetry.Truncate(r.Host), "path",
+			telemetry.Truncate(r.URL.Path),
 			"request_id", telemetry.RequestOf(r.Context()).ID)
 		refuse(w, r, err)
 	})
@@ -118,9 +123,11 @@ func protectSockets(protection *http.CrossOriginProtection, deny, next http.Hand
 func logPreflights(origins []string, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
-		if r.Method == http.MethodOptions && origin != "" && r.Header.Get("Access-Control-Request-Method") != "" && !slices.Contains(origins, strings.ToLower(origin)) {
+		if r.Method == http.MethodOptions && origin != "" && r.Header.Get("Access-Control-Request-Method") != "" &&
+			!slices.Contains(origins, strings.ToLower(origin)) {
 			log.InfoContext(r.Context(), "cross-origin request refused; CATALOGUE_CORS_ORIGINS can allow this origin",
-				"origin", telemetry.Truncate(origin), "path", telemetry.Truncate(r.URL.Path), "request_id", telemetry.RequestOf(r.Context()).ID)
+				"origin", telemetry.Truncate(origin), "path", telemetry.Truncate(r.URL.Path), "request_id",
+				telemetry.RequestOf(r.Context()).ID)
 		}
 		next.ServeHTTP(w, r)
 	})

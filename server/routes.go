@@ -100,12 +100,15 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	limits := cfg.GraphQL.Limits.OrDefault()
 	run := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
 	graphQL := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: run, Streams: cfg.Streams, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: run, Streams: cfg.Streams, Observer: cfg.Observer,
+		Logger: cfg.Logger,
 	})
 	pages, err := web.New(web.Config{
-		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login,
+		Off:      cfg.NoPages,
 		Accounts: cfg.Accounts, Webhooks: cfg.Webhooks,
-		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN, Encodings: imports.Encodings, ReadValue: imports.ReadValue,
+		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN,
+		Encodings: imports.Encodings, ReadValue: imports.ReadValue,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
@@ -129,7 +132,8 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 	byCookie := func(next http.Handler) http.Handler { return next }
 	if cfg.Accounts != nil {
-		signIn := accounthttp.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Webhooks: cfg.Webhooks, Refuse: pages.RefuseForm}
+		signIn := accounthttp.Handler{Service: cfg.Accounts, Cookies: cfg.Cookies, Webhooks: cfg.Webhooks,
+			Refuse: pages.RefuseForm}
 		signIn.Route(mux)
 		byCookie = cfg.Cookies.Middleware(cookiesCount, refuseOrPage)
 		cfg.REST.Accounts = cfg.Accounts
@@ -146,8 +150,9 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		operations: chain(graphQL, rate.Middleware(limits.Body, refuse), bodyLimit),
 		sockets:    chain(newSockets(cfg, graphQL, rate, setHeaders), rate.Middleware(0, refuse)),
 		api:        chain(lists, rate.Middleware(rest.MaxBodyBytes, refuse), bodyLimit),
-		uploads:    chain(lists, rate.Middleware(rest.MaxBodyBytes, refuse), admission.BodyTimeout(fileTimeout)), // to disk
-		probes:     recordRoute(mux),                                                                             // without a rate limit, because they may share the address of a busy proxy
+		// to disk
+		uploads: chain(lists, rate.Middleware(rest.MaxBodyBytes, refuse), admission.BodyTimeout(fileTimeout)),
+		probes:  recordRoute(mux), // without a rate limit, because they may share the address of a busy proxy
 		others: chain(recordRoute(mux),
 			rate.Middleware(max(accounthttp.MaxBodyBytes, sru.MaxBodyBytes), refuseOrPage),
 			withDeadline(cfg.Timeout),
@@ -182,7 +187,9 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 }
 
 // newSockets returns the handler of WebSockets, with the middleware of their connections and operations.
-func newSockets(cfg Config, graphQL *graphqlhttp.Handler, rate *ratelimit.Limiter, setHeaders func(*http.Request, http.Header, int)) http.Handler {
+func newSockets(
+	cfg Config, graphQL *graphqlhttp.Handler, rate *ratelimit.Limiter, setHeaders func(*http.Request, http.Header, int),
+) http.Handler {
 	return socket.New(socket.Config{
 		Executor: graphQL, Streams: cfg.Streams,
 		Authenticate: func(next http.Handler) http.Handler {

@@ -111,7 +111,8 @@ func New(cfg Config) (*Server, error) {
 	admitImport := func(ctx context.Context, price int64) (func(), error) {
 		return admissions.Acquire(ctx, cost.Estimate{Total: price})
 	}
-	files := imports.New(imports.Config{Catalogue: cfg.Catalogue, Admit: admitImport, MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
+	files := imports.New(
+		imports.Config{Catalogue: cfg.Catalogue, Admit: admitImport, MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
 	cfg.Streams = cmp.Or(cfg.Streams, eventstream.New(eventstream.DefaultMax))
 	cfg.REST.Streams = cfg.Streams
 	routes, err := newRoutes(cfg, admissions, files)

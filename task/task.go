@@ -27,14 +27,14 @@ func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
 type reportKey struct{}
 
-// WithReport returns a context for tasks that call report after a panic, for logs and metrics. Tasks without it write to
-// the default logger.
+// WithReport returns a context for tasks that call report after a panic, for logs and metrics. Tasks without it write
+// to the default logger.
 func WithReport(ctx context.Context, report func(context.Context, *PanicError)) context.Context {
 	return context.WithValue(ctx, reportKey{}, report)
 }
 
-// Recovered reports a value of recover, and returns an Internal error with a *PanicError. Call it in the deferred function,
-// because it reads the stack.
+// Recovered reports a value of recover, and returns an Internal error with a *PanicError. Call it in the deferred
+// function, because it reads the stack.
 func Recovered(ctx context.Context, value any) error {
 	p := &PanicError{value, debug.Stack()}
 	Report(ctx, p)

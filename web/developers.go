@@ -21,5 +21,6 @@ func (p *Pages) developers(r *http.Request) (*view.Page, error) {
 	if !plainHost.MatchString(host) {
 		host = "localhost"
 	}
-	return &view.Page{Name: "developers.html", Title: "API", Section: "developers", Main: cmp.Or(p.publicURL, scheme+"://"+host)}, nil
+	return &view.Page{Name: "developers.html", Title: "API", Section: "developers",
+		Main: cmp.Or(p.publicURL, scheme+"://"+host)}, nil
 }

@@ -20,7 +20,8 @@ func Links(w http.ResponseWriter, _ *http.Request) {
 
 // WantsPage reports whether a request is a browser's navigation. Only these accept text/html explicitly.
 func WantsPage(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // linksOr responds to a request for JSON with Links, and calls page for others.
@@ -35,8 +36,8 @@ func linksOr(page http.Handler) http.Handler {
 	})
 }
 
-// citedOr redirects a request for a citation of a book to /api, by the suffix of its path or by Accept. It calls page for
-// others.
+// citedOr redirects a request for a citation of a book to /api, by the suffix of its path or by Accept. It calls page
+// for others.
 func citedOr(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
@@ -54,7 +55,8 @@ func citedOr(page http.Handler) http.Handler {
 
 // robots returns the handler of robots.txt (RFC 9309).
 func robots(cfg Config) http.HandlerFunc {
-	text := "User-agent: *\nDisallow: /api\nDisallow: /graphql\nDisallow: /playground\nDisallow: /login\nDisallow: /books/new\n"
+	text := "User-agent: *\nDisallow: /api\nDisallow: /graphql\nDisallow: /playground\nDisallow: /login\nDisallow: " +
+		"/books/new\n"
 	if cfg.PublicURL != "" && !cfg.Off {
 		text += "Sitemap: " + cfg.PublicURL + "/sitemap.xml\n"
 	}

@@ -37,7 +37,8 @@ func (p *Pages) signInPage(in signInView) *view.Page {
 	return &view.Page{Name: "signin.html", Title: "Sign in", Script: "people.js", Here: in.Next, Main: in}
 }
 
-// RefuseForm writes the page for the error of a form of an account, with a status. email and next are fields of a login.
+// RefuseForm writes the page for the error of a form of an account, with a status. email and next are fields of a
+// login.
 func (p *Pages) RefuseForm(w http.ResponseWriter, r *http.Request, err error, status int, email, next string) {
 	e := model.AsError(err)
 	if r.URL.Path != "/login" || e.Code == model.Internal {
@@ -67,7 +68,9 @@ func (p *Pages) refuseForm(w http.ResponseWriter, r *http.Request, err error, st
 	case e.Code == model.Internal: // an error of HTTP, such as of a media type
 		message = err.Error()
 	}
-	p.write(w, r, &view.Page{Name: "failure.html", Title: "That was not done", Status: status, Main: failureView{Message: message}})
+	p.write(w, r,
+		&view.Page{Name: "failure.html", Title: "That was not done", Status: status,
+			Main: failureView{Message: message}})
 }
 
 // logIn returns the form to sign in with an account, or the page that redirects to the provider and is its redirect
@@ -87,7 +90,8 @@ func (p *Pages) logIn(r *http.Request) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	page.Policy = strings.Replace(contentPolicy, "connect-src 'self'", "connect-src 'self' "+endpoint.Scheme+"://"+endpoint.Host, 1)
+	page.Policy = strings.Replace(contentPolicy, "connect-src 'self'",
+		"connect-src 'self' "+endpoint.Scheme+"://"+endpoint.Host, 1)
 	page.Main = loginView{p.login, authorization, token}
 	return page, nil
 }

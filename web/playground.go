@@ -51,8 +51,8 @@ type formReason struct {
 	Retry string // URL of GraphiQL; empty: it is off
 }
 
-// routePlayground adds the playground: GraphiQL if it is built in or may come from the CDN, else a plain form. The page of
-// GraphiQL goes to the form if its files do not load.
+// routePlayground adds the playground: GraphiQL if it is built in or may come from the CDN, else a plain form. The
+// page of GraphiQL goes to the form if its files do not load.
 func (p *Pages) routePlayground(mayUseCDN bool) error {
 	files, builtIn, err := graphiQLFiles(p.assets)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 // parseTemplates returns the templates of the pages by name, each with the layout. login enables the login.
 func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
-		"asset": a.url, "modules": a.modules, "number": view.Number, "books": view.Books, "date": view.Date, "moment": view.Moment,
-		"login": func() bool { return login }, "loginURL": view.LoginURL, "device": people.Device, "kind": people.Kind,
+		"asset": a.url, "modules": a.modules, "number": view.Number, "books": view.Books, "date": view.Date,
+		"moment": view.Moment,
+		"login":  func() bool { return login }, "loginURL": view.LoginURL, "device": people.Device, "kind": people.Kind,
 		"labels":    labels,
 		"searchURL": list.SearchURL, "genreURL": list.GenreURL, "categoryURL": list.CategoryURL,
 	}
@@ -40,7 +41,8 @@ func parseTemplates(a assets, login bool) (map[string]*template.Template, error)
 func labels() (string, error) {
 	labels := map[string]string{}
 	for _, f := range model.BookFields {
-		if words := strings.ReplaceAll(f.Key, "_", " "); f.Writable && f.Kind != model.KindID && !strings.EqualFold(words, f.Label) {
+		if words := strings.ReplaceAll(f.Key, "_", " "); f.Writable && f.Kind != model.KindID &&
+			!strings.EqualFold(words, f.Label) {
 			labels[words] = f.Label
 		}
 	}
@@ -65,7 +67,8 @@ func readQueries() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		queries[strings.TrimSuffix(entry.Name(), ".graphql")] = strings.ReplaceAll(strings.TrimSpace(string(text)), "...BookFields", strings.Join(fields, " "))
+		queries[strings.TrimSuffix(entry.Name(), ".graphql")] = strings.ReplaceAll(strings.TrimSpace(string(text)),
+			"...BookFields", strings.Join(fields, " "))
 	}
 	return queries, nil
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // toolPolicy is contentPolicy for third-party tools, which need inline styles and embedded images and fonts.
-const toolPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'; " +
+const toolPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+	"font-src data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // tool is the page of a third-party tool, which draws into the element ID.
@@ -45,9 +46,11 @@ const docsPath = "/api/docs"
 // inline script.
 func (p *Pages) routeDocs() error {
 	page, err := p.tool(tool{
-		Title: "API reference", ID: "swagger-ui", Styles: []string{docsPath + "/swagger-ui.css", p.assets.url("docs.css")},
-		Scripts: []string{docsPath + "/swagger-ui-bundle.js", p.assets.url("docs.js")},
-		Links:   []link{{"/openapi.yaml", "openapi.yaml"}, {"/openapi.json", "openapi.json"}}, Unscripted: "/openapi.yaml",
+		Title: "API reference", ID: "swagger-ui",
+		Styles:     []string{docsPath + "/swagger-ui.css", p.assets.url("docs.css")},
+		Scripts:    []string{docsPath + "/swagger-ui-bundle.js", p.assets.url("docs.js")},
+		Links:      []link{{"/openapi.yaml", "openapi.yaml"}, {"/openapi.json", "openapi.json"}},
+		Unscripted: "/openapi.yaml",
 	}, toolPolicy)
 	files := swagger.New("", "", docsPath)
 	p.mux.Handle("GET /api/docs", page)

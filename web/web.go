@@ -62,7 +62,8 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{log: cfg.Logger, assets: assets, login: cfg.Login, accounts: cfg.Accounts != nil, publicURL: cfg.PublicURL}
+	p := &Pages{log: cfg.Logger, assets: assets, login: cfg.Login, accounts: cfg.Accounts != nil,
+		publicURL: cfg.PublicURL}
 	if p.templates, err = parseTemplates(assets, p.login != nil); err != nil {
 		return nil, err
 	}
@@ -115,7 +116,9 @@ func New(cfg Config) (*Pages, error) {
 }
 
 // route adds a page in middleware, the first outermost.
-func (p *Pages) route(pattern string, draw func(*http.Request) (*view.Page, error), stages ...func(http.Handler) http.Handler) {
+func (p *Pages) route(
+	pattern string, draw func(*http.Request) (*view.Page, error), stages ...func(http.Handler) http.Handler,
+) {
 	page := p.drawn(draw)
 	for _, stage := range slices.Backward(stages) {
 		page = stage(page)
@@ -183,7 +186,8 @@ func noReferrer(next http.Handler) http.Handler {
 func (p *Pages) forWriters(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if v := view.ViewerOf(r.Context(), p.accounts); !v.ShowsWrites() {
-			p.Fail(w, r, model.Errorf(model.Forbidden, "Your account can only read. Ask an admin to make you an editor."))
+			p.Fail(w, r,
+				model.Errorf(model.Forbidden, "Your account can only read. Ask an admin to make you an editor."))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -213,7 +217,8 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		main.Message = "The log of changes does not keep this part of the history."
 	case model.RateLimited:
 		page.Status, page.Title = http.StatusTooManyRequests, "Too many requests"
-		main.Message = "The catalogue limits the requests of each reader. Try again in " + w.Header().Get("Retry-After") + " s."
+		main.Message = "The catalogue limits the requests of each reader. Try again in " +
+			w.Header().Get("Retry-After") + " s."
 	case model.Unavailable:
 		page.Status, page.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
 		w.Header().Set("Retry-After", "1")

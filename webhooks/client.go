@@ -130,8 +130,8 @@ func sign(secrets []string, m message, now time.Time) (string, error) {
 	return strings.Join(signatures, " "), nil
 }
 
-// explain returns an error without the URL, which may contain a secret, and without addresses, because they may belong to
-// the server's own network.
+// explain returns an error without the URL, which may contain a secret, and without addresses, because they may
+// belong to the server's own network.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the endpoint did not respond within %s", c.timeout)
@@ -178,8 +178,8 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 
 const privateAdvice = "allow private addresses with --webhook-private or CATALOGUE_WEBHOOK_PRIVATE"
 
-// notPublic are the networks that are not globally reachable, from IANA's special-purpose address registries (RFC 6890).
-// IPv6 has them outside of 2000::/3 too.
+// notPublic are the networks that are not globally reachable, from IANA's special-purpose address registries (RFC
+// 6890). IPv6 has them outside of 2000::/3 too.
 var notPublic = func() (networks []netip.Prefix) {
 	for _, text := range []string{
 		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
@@ -201,5 +201,7 @@ var globalUnicast = netip.MustParsePrefix("2000::/3")
 func isPublic(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	isOutside := address.Is6() && !globalUnicast.Contains(address)
-	return !isOutside && !slices.ContainsFunc(notPublic, func(network netip.Prefix) bool { return network.Contains(address) })
+	return !isOutside && !slices.ContainsFunc(notPublic, func(network netip.Prefix) bool {
+		return network.Contains(address)
+	})
 }

@@ -47,7 +47,8 @@ func (m *Manager) Add(ctx context.Context, url, description string, types []stri
 	}
 	secret = NewSecret()
 	w := &model.Webhook{
-		URL: strings.TrimSpace(url), Description: norm.NFC.String(strings.Join(strings.Fields(description), " ")), Secrets: []string{secret},
+		URL: strings.TrimSpace(url), Description: norm.NFC.String(strings.Join(strings.Fields(description), " ")),
+		Secrets: []string{secret},
 	}
 	var problems model.FieldErrors
 	switch err := m.Client.CheckURL(w.URL); {
@@ -76,7 +77,8 @@ func (m *Manager) Add(ctx context.Context, url, description string, types []stri
 }
 
 func isText(text string, most int) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, unicode.IsControl)
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most &&
+		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // Enable enables an endpoint, which then gets the changes since its last delivery. Error: NotFound.

@@ -19,7 +19,8 @@ const resetType = "catalogue.reset"
 
 // verbs are the ends of the types of messages.
 var verbs = map[model.ChangeOperation]string{
-	model.ChangeCreate: "created", model.ChangeUpdate: "updated", model.ChangeDelete: "deleted", model.ChangeReset: "reset",
+	model.ChangeCreate: "created", model.ChangeUpdate: "updated", model.ChangeDelete: "deleted",
+	model.ChangeReset: "reset",
 }
 
 // messageOf returns the message of a change. A change without a type is a reset of the catalogue.

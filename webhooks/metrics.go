@@ -55,7 +55,8 @@ func (s *Sender) Collect(out chan<- prometheus.Metric) {
 		id, disabled := w.ID.String(), 0.0
 		if w.Disabled != "" {
 			disabled = 1
-		} else if page, err := s.Feed.Changes(ctx, model.ChangeArgs{Types: w.Types, After: &w.Position, First: 1}); err == nil {
+		} else if page,
+			err := s.Feed.Changes(ctx, model.ChangeArgs{Types: w.Types, After: &w.Position, First: 1}); err == nil {
 			lag := 0.0
 			if len(page.Nodes) > 0 {
 				lag = max(0, time.Since(time.UnixMicro(int64(page.Nodes[0].At))).Seconds())

@@ -26,7 +26,8 @@ type Endpoints interface {
 	Position(ctx context.Context) (string, error)
 	ForgetLeases(ctx context.Context) error
 	Lease(ctx context.Context, holder string, lease time.Duration) (*model.Webhook, error)
-	Delivered(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook, error)
+	Delivered(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook,
+		error)
 	Extend(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook, error)
 	Failed(ctx context.Context, w *model.Webhook, holder, message string, delay time.Duration, disabled string) error
 	Release(ctx context.Context, id model.ID, holder string) error
@@ -35,7 +36,8 @@ type Endpoints interface {
 // Feed has the changes.
 type Feed interface {
 	Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error)
-	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error), fn func(context.Context, *model.ChangePage) error) error
+	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error),
+		fn func(context.Context, *model.ChangePage) error) error
 }
 
 // Config configures a Sender.
@@ -61,7 +63,8 @@ type times struct {
 var defaultTimes = times{
 	poll: time.Second, lease: 2 * sendTimeout, idle: 5 * time.Second, turn: time.Minute,
 	delays: []time.Duration{
-		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour,
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+		14 * time.Hour,
 		20 * time.Hour, 24 * time.Hour,
 	},
 }

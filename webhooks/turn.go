@@ -79,12 +79,15 @@ func (s *Sender) reset(ctx context.Context) (*model.ChangePage, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := &model.Change{Position: position, Operation: model.ChangeReset, At: model.Timestamp(time.Now().UnixMicro())}
+	change := &model.Change{Position: position, Operation: model.ChangeReset,
+		At: model.Timestamp(time.Now().UnixMicro())}
 	return &model.ChangePage{Nodes: []*model.Change{change}, Position: position}, nil
 }
 
 // deliver sends the changes of a page until an attempt fails or ctx ends. It returns nil if the turn is over.
-func (s *Sender) deliver(ctx, life context.Context, w *model.Webhook, holder string, page *model.ChangePage) (_ *model.Webhook, err error) {
+func (s *Sender) deliver(
+	ctx, life context.Context, w *model.Webhook, holder string, page *model.ChangePage,
+) (_ *model.Webhook, err error) {
 	for _, change := range page.Nodes {
 		if ctx.Err() != nil {
 			return nil, nil

@@ -91,7 +91,8 @@ func (c *archiveRestoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	defer to.Close()
 	manifest, err := archive.Restore(ctx, to, in)
 	if e, ok := errors.AsType[*model.Error](err); ok && e.InDoubt {
-		return fmt.Errorf("%s: %w The catalogue was stored completely, or not at all: run the command again, which refuses a stored catalogue", name, err)
+		return fmt.Errorf("%s: %w The catalogue was stored completely, or not at all: run the command again, which "+
+			"refuses a stored catalogue", name, err)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -131,7 +132,8 @@ func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	start := time.Now()
 	sizes := from.Sizes()
 	var done int64
-	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "copy", int64(sizes.Books+sizes.Genres+sizes.Categories), func() int64 { return done })
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "copy", int64(sizes.Books+sizes.Genres+sizes.Categories),
+		func() int64 { return done })
 	stored := 0
 	manifest, err := archive.Copy(ctx, from, to, func(rows, before int) {
 		done, stored = int64(rows), before
@@ -150,7 +152,8 @@ func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	}
 	analyzeGrown(ctx, std, to, manifest["books"].Rows)
 	return c.Print(std.Out, manifest, func(out io.Writer) error {
-		_, err := fmt.Fprintf(out, "%v copied and compared in %.1f s (%d rows were stored before)\n", manifest, time.Since(start).Seconds(), stored)
+		_, err := fmt.Fprintf(out, "%v copied and compared in %.1f s (%d rows were stored before)\n", manifest,
+			time.Since(start).Seconds(), stored)
 		return err
 	})
 }

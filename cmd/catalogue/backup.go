@@ -42,7 +42,8 @@ type restoreCmd struct {
 func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {
-		return errors.New("this catalogue is in PostgreSQL: restore it into an empty database with pg_restore --exit-on-error --no-owner --no-comments --dbname=URL FILE")
+		return errors.New("this catalogue is in PostgreSQL: restore it into an empty database with pg_restore " +
+			"--exit-on-error --no-owner --no-comments --dbname=URL FILE")
 	}
 	if err := db.CheckURL(c.URL()); err != nil {
 		return err

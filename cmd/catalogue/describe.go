@@ -27,10 +27,12 @@ func describeFile(f *importer.File) string {
 		}
 		for _, form := range c.Forms {
 			if form.Value == "" {
-				fmt.Fprintf(&b, "; %s is not readable (%s; %s)", importer.Printable(form.Text), form.Layout, form.Where())
+				fmt.Fprintf(&b, "; %s is not readable (%s; %s)", importer.Printable(form.Text), form.Layout,
+					form.Where())
 				continue
 			}
-			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), importer.Printable(form.Value), form.Layout, importer.CountRows(form.Cells))
+			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), importer.Printable(form.Value),
+				form.Layout, importer.CountRows(form.Cells))
 		}
 		b.WriteByte('\n')
 	}
@@ -45,7 +47,8 @@ func printUnreadable(out io.Writer, f *importer.File) {
 	for _, c := range f.Columns() {
 		for _, form := range c.Forms {
 			if form.Value == "" {
-				fmt.Fprintf(out, "%s not readable in %s (%s, such as %s): stored books keep theirs\n", c.Field, form.Where(), form.Layout, importer.Printable(form.Text))
+				fmt.Fprintf(out, "%s not readable in %s (%s, such as %s): stored books keep theirs\n", c.Field,
+					form.Where(), form.Layout, importer.Printable(form.Text))
 			}
 		}
 	}
@@ -55,9 +58,11 @@ func printUnreadable(out io.Writer, f *importer.File) {
 func describeChange(row *importer.Row, change model.BookChange) string {
 	var fields []string
 	for _, f := range change.Fields {
-		fields = append(fields, f.Field+" "+cmp.Or(importer.Printable(f.Old), "(none)")+" → "+cmp.Or(importer.Printable(f.New), "(none)"))
+		fields = append(fields,
+			f.Field+" "+cmp.Or(importer.Printable(f.Old), "(none)")+" → "+cmp.Or(importer.Printable(f.New), "(none)"))
 	}
-	return fmt.Sprintf("%s, book %d %s: %s", row.Place(), change.ID, importer.Printable(change.Name), strings.Join(fields, "; "))
+	return fmt.Sprintf("%s, book %d %s: %s", row.Place(), change.ID, importer.Printable(change.Name),
+		strings.Join(fields, "; "))
 }
 
 // describeRow describes how a row is read, or its faults, in a line.

@@ -75,7 +75,8 @@ func (c *exportCmd) output() (format, compression string, err error) {
 	case isArchive(c.File):
 		return "", "", fmt.Errorf("%s is the name of an archive: write it with catalogue archive create", name)
 	case named != "" && given != "" && named != given:
-		return "", "", fmt.Errorf("%s is the name of a %s file, and --format is %s: change one of them", name, named, given)
+		return "", "",
+			fmt.Errorf("%s is the name of a %s file, and --format is %s: change one of them", name, named, given)
 	case c.File == "-" || c.Spreadsheet:
 		named = cmp.Or(named, "csv")
 	}

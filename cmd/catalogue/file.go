@@ -23,7 +23,8 @@ const archiveExtension = ".tar.zst"
 func isArchive(path string) bool { return strings.HasSuffix(strings.ToLower(path), archiveExtension) }
 
 // formats are the values of --format by the extension of a file.
-var formats = map[string]string{".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx", ".marcxml": "marcxml", ".xml": "marcxml"}
+var formats = map[string]string{".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx",
+	".marcxml": "marcxml", ".xml": "marcxml"}
 
 // splitName returns the extensions of a file of books and its compression, in lower case.
 func splitName(path string) (extension, compression string) {

@@ -19,7 +19,8 @@ type healthcheckCmd struct{ cli.AddressFlags }
 func (c *healthcheckCmd) Run(ctx context.Context, std cli.Stdio, env cli.Getenv) error {
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+cli.Reachable(c.Address(env))+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"http://"+cli.Reachable(c.Address(env))+"/readyz", nil)
 	if err != nil {
 		return err
 	}

@@ -128,14 +128,17 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 }
 
 // end prints the counts of an import that returned err, and returns the error of the command.
-func (c *importCmd) end(ctx context.Context, std cli.Stdio, store *db.Store, im *importer.Importer, err error, start time.Time) error {
+func (c *importCmd) end(
+	ctx context.Context, std cli.Stdio, store *db.Store, im *importer.Importer, err error, start time.Time,
+) error {
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
 	outcome := im.Outcome(err)
 	switch {
 	case outcome == importer.Unconfirmed:
-		return fmt.Errorf("the connection broke during the commit, so all rows are stored or none; import the file again: %w", model.AsError(err).Err)
+		return fmt.Errorf("the connection broke during the commit, so all rows are stored or none; import the file "+
+			"again: %w", model.AsError(err).Err)
 	case outcome == importer.NothingStored && err != nil:
 		return nothingImported(ctx, err)
 	case outcome == importer.AllStored:
@@ -267,8 +270,9 @@ func (c *importCmd) options() (importer.Options, error) {
 		format = "json"
 	}
 	options, invalid := importer.ParseOptions(map[string][]string{
-		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
-		"encoding": {string(c.Encoding)}, "decimal": {c.Decimal}, "sheet": {c.Sheet}, "header_row": {c.HeaderRow},
+		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates},
+		"duplicates": {c.Duplicates},
+		"encoding":   {string(c.Encoding)}, "decimal": {c.Decimal}, "sheet": {c.Sheet}, "header_row": {c.HeaderRow},
 		"no_header": {strconv.FormatBool(c.NoHeader)},
 	})
 	for _, name := range importer.OptionNames {

@@ -19,7 +19,8 @@ type purgeCmd struct {
 }
 
 func (c *purgeCmd) Run(ctx context.Context, std cli.Stdio) error {
-	types := map[string]model.CatalogueType{"book": model.TypeBook, "genre": model.TypeGenre, "category": model.TypeCategory}
+	types := map[string]model.CatalogueType{"book": model.TypeBook, "genre": model.TypeGenre,
+		"category": model.TypeCategory}
 	typ, known := types[c.Type]
 	switch {
 	case c.Text == "" && c.Type == "":

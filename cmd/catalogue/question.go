@@ -28,7 +28,8 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 				b.WriteString("\n  " + example)
 			}
 			b.WriteString(map[bool]string{true: "\n", false: " "}[len(q.Examples) > 0])
-			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one")
+			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default " +
+				"FIELD=VALUE for a missing one")
 			if file.HasGuessedHeader() {
 				b.WriteString(", or --header-row N if another row has the names of the columns")
 			}
@@ -73,7 +74,8 @@ func (c *importCmd) adviseDefaults(out io.Writer, file *importer.File, args []st
 	if c.Rejects != "" && !c.Force {
 		args = append(args, "--force")
 	}
-	fmt.Fprintf(out, "A default for %s stores %d of these rows too: %s\n", strings.Join(fields, ", "), rows, commandLine(args))
+	fmt.Fprintf(out, "A default for %s stores %d of these rows too: %s\n", strings.Join(fields, ", "), rows,
+		commandLine(args))
 }
 
 func commandLine(args []string) string {

@@ -65,7 +65,8 @@ func (r *rejects) close(w io.Writer) error {
 		return os.Remove(r.path)
 	}
 	if r.count > 0 {
-		fmt.Fprintf(w, "The bad rows are in %s. Correct them there, and import that file with the same flags, but another file for --rejects.\n", r.path)
+		fmt.Fprintf(w, "The bad rows are in %s. Correct them there, and import that file with the same flags, but "+
+			"another file for --rejects.\n", r.path)
 	}
 	return err
 }

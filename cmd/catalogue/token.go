@@ -29,7 +29,8 @@ func (c *tokenCmd) Run(std cli.Stdio) error {
 		return err
 	}
 	if cfg.Secret == nil {
-		return errors.New("this command signs tokens with a secret only: with a public key, a JWKS or an OpenID provider, get tokens from your issuer")
+		return errors.New("this command signs tokens with a secret only: with a public key, a JWKS or an OpenID " +
+			"provider, get tokens from your issuer")
 	}
 	token, err := auth.Sign(cfg.Secret, c.Subject, c.JWTIssuer, c.JWTAudience, c.TTL, time.Now(), c.Scopes...)
 	if err != nil {

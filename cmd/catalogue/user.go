@@ -78,7 +78,8 @@ type linkFlags struct {
 }
 
 func (f linkFlags) print(out io.Writer, sentence, secret string) error {
-	_, err := fmt.Fprintf(out, "%s\nThe link is good once, for 48 hours, and is not shown again:\n  %s/welcome#%s\n", sentence, f.PublicURL, secret)
+	_, err := fmt.Fprintf(out, "%s\nThe link is good once, for 48 hours, and is not shown again:\n  %s/welcome#%s\n",
+		sentence, f.PublicURL, secret)
 	return err
 }
 
@@ -92,11 +93,14 @@ type userAddCmd struct {
 
 func (c *userAddCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return c.with(ctx, std, func(ctx context.Context, service *accounts.Service) error {
-		a, secret, err := service.Invite(ctx, accounts.Invitation{Name: c.Name, DisplayName: c.DisplayName, Role: model.Role(c.Role)})
+		a, secret, err := service.Invite(ctx,
+			accounts.Invitation{Name: c.Name, DisplayName: c.DisplayName, Role: model.Role(c.Role)})
 		if err != nil {
 			return err
 		}
-		return c.print(std.Out, fmt.Sprintf("Account %d, %s, is added. Send its person the link to choose a password.", a.ID, importer.Printable(a.Name)), secret)
+		return c.print(std.Out,
+			fmt.Sprintf("Account %d, %s, is added. Send its person the link to choose a password.", a.ID,
+				importer.Printable(a.Name)), secret)
 	})
 }
 
@@ -115,7 +119,8 @@ func (c *userPasswordCmd) Run(ctx context.Context, std cli.Stdio) error {
 		if err != nil {
 			return err
 		}
-		return c.print(std.Out, fmt.Sprintf("The password of %s counts until the link is used.", importer.Printable(a.Name)), secret)
+		return c.print(std.Out,
+			fmt.Sprintf("The password of %s counts until the link is used.", importer.Printable(a.Name)), secret)
 	})
 }
 
@@ -126,9 +131,10 @@ type userRoleCmd struct {
 }
 
 func (c *userRoleCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.change(ctx, std, "The role of %s is "+c.Role+" now.", func(service *accounts.Service, ctx context.Context, id model.ID) error {
-		return service.SetRole(ctx, id, model.Role(c.Role))
-	})
+	return c.change(ctx, std, "The role of %s is "+c.Role+" now.",
+		func(service *accounts.Service, ctx context.Context, id model.ID) error {
+			return service.SetRole(ctx, id, model.Role(c.Role))
+		})
 }
 
 type userDisableCmd struct{ namedFlags }
@@ -146,7 +152,8 @@ func (c *userEnableCmd) Run(ctx context.Context, std cli.Stdio) error {
 type userRemoveCmd struct{ namedFlags }
 
 func (c *userRemoveCmd) Run(ctx context.Context, std cli.Stdio) error {
-	return c.change(ctx, std, "The account %s is removed. The log of changes keeps its number.", (*accounts.Service).Remove)
+	return c.change(ctx, std, "The account %s is removed. The log of changes keeps its number.",
+		(*accounts.Service).Remove)
 }
 
 type userSessionsCmd struct {
@@ -171,7 +178,8 @@ func (c *userSessionsCmd) Run(ctx context.Context, std cli.Stdio) error {
 		table := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "ID\tLAST USED\tEXPIRES\tBROWSER")
 		for _, s := range sessions {
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", s.ID, timeOf(s.UsedAt).Format(time.RFC3339), timeOf(s.ExpiresAt).Format(time.RFC3339), importer.Printable(s.Agent))
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", s.ID, timeOf(s.UsedAt).Format(time.RFC3339),
+				timeOf(s.ExpiresAt).Format(time.RFC3339), importer.Printable(s.Agent))
 		}
 		return table.Flush()
 	})
@@ -194,7 +202,8 @@ type user struct {
 }
 
 func userOf(a *model.Account) user {
-	u := user{ID: a.ID, Name: a.Name, DisplayName: a.DisplayName, Role: a.Role, State: "enabled", CreatedAt: timeOf(a.CreatedAt)}
+	u := user{ID: a.ID, Name: a.Name, DisplayName: a.DisplayName, Role: a.Role, State: "enabled",
+		CreatedAt: timeOf(a.CreatedAt)}
 	switch {
 	case a.Disabled:
 		u.State = "disabled"

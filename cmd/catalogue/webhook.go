@@ -45,8 +45,9 @@ type webhook struct {
 
 func webhookOf(w *model.Webhook) webhook {
 	shown := webhook{
-		ID: w.ID, URL: w.URL, Types: typeNames(w.Types), Description: w.Description, Position: w.Position, Failures: w.Failures,
-		Error: w.Error, Disabled: w.Disabled, CreatedAt: timeOf(w.CreatedAt),
+		ID: w.ID, URL: w.URL, Types: typeNames(w.Types), Description: w.Description, Position: w.Position,
+		Failures: w.Failures,
+		Error:    w.Error, Disabled: w.Disabled, CreatedAt: timeOf(w.CreatedAt),
 	}
 	if w.DeliveredAt != nil {
 		at := timeOf(*w.DeliveredAt)
@@ -113,11 +114,14 @@ func (c *webhookAddCmd) Run(ctx context.Context, std cli.Stdio) error {
 		if err := hooks.Add(ctx, w); err != nil {
 			return err
 		}
-		return c.printSecret(std.Out, c.OutputFlags, w, secret, fmt.Sprintf("Webhook %d sends all changes from now on.", w.ID))
+		return c.printSecret(std.Out, c.OutputFlags, w, secret,
+			fmt.Sprintf("Webhook %d sends all changes from now on.", w.ID))
 	})
 }
 
-func (f storeFlags) printSecret(out io.Writer, format cli.OutputFlags, w *model.Webhook, secret, sentence string) error {
+func (f storeFlags) printSecret(
+	out io.Writer, format cli.OutputFlags, w *model.Webhook, secret, sentence string,
+) error {
 	shown := webhookOf(w)
 	shown.Secret = secret
 	return format.Print(out, shown, func(out io.Writer) error {
@@ -149,7 +153,8 @@ func (c *webhookListCmd) Run(ctx context.Context, std cli.Stdio) error {
 				if types == "" {
 					types = "all"
 				}
-				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", w.ID, importer.Printable(w.URL), types, w.Position, w.state(), importer.Printable(w.Description))
+				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", w.ID, importer.Printable(w.URL), types, w.Position,
+					w.state(), importer.Printable(w.Description))
 			}
 			return table.Flush()
 		})
@@ -161,7 +166,8 @@ func (w webhook) state() string {
 	case w.Disabled != "":
 		return "disabled: " + importer.Printable(w.Disabled)
 	case w.Failures > 0:
-		return fmt.Sprintf("attempt %d failed: %s; retry at %s", w.Failures, importer.Printable(w.Error), w.RetryAt.Format(time.RFC3339))
+		return fmt.Sprintf("attempt %d failed: %s; retry at %s", w.Failures, importer.Printable(w.Error),
+			w.RetryAt.Format(time.RFC3339))
 	case w.DeliveredAt != nil:
 		return "delivered at " + w.DeliveredAt.Format(time.RFC3339)
 	}
@@ -242,7 +248,8 @@ func (c *webhookRotateCmd) Run(ctx context.Context, std cli.Stdio) error {
 		if err != nil {
 			return err
 		}
-		return c.printSecret(std.Out, c.OutputFlags, w, secret, fmt.Sprintf("Webhook %d has a new secret. The old one signs too for %s.", w.ID, c.Overlap))
+		return c.printSecret(std.Out, c.OutputFlags, w, secret,
+			fmt.Sprintf("Webhook %d has a new secret. The old one signs too for %s.", w.ID, c.Overlap))
 	})
 }
 

@@ -44,7 +44,8 @@ const columns = `a.id, a.name, a.display_name, a.password, a.role, a.created_at,
 // Account returns the account without its password.
 func (r *Row) Account() *model.Account {
 	a := &model.Account{
-		ID: r.ID, Name: r.Name, DisplayName: r.DisplayName, Role: r.Role, Pending: r.Password == "", Disabled: r.DisabledAt != nil,
+		ID: r.ID, Name: r.Name, DisplayName: r.DisplayName, Role: r.Role, Pending: r.Password == "",
+		Disabled:  r.DisabledAt != nil,
 		CreatedAt: model.Timestamp(r.Micros),
 	}
 	if r.Seen != nil {
@@ -77,9 +78,13 @@ func write[T any](ctx context.Context, db DB, text string, args ...any) (found [
 }
 
 // Add stores an account, and returns nil if its key is taken.
-func (s Store) Add(ctx context.Context, name, key, displayName, password string, role model.Role, now int64) (*Row, error) {
-	ids, err := write[model.ID](ctx, s.DB, `INSERT INTO accounts (name, name_key, display_name, password, role, created_at)
-VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name_key) DO NOTHING RETURNING id`, name, key, displayName, password, string(role), now)
+func (s Store) Add(
+	ctx context.Context, name, key, displayName, password string, role model.Role, now int64,
+) (*Row, error) {
+	ids, err := write[model.ID](ctx,
+		s.DB, `INSERT INTO accounts (name, name_key, display_name, password, role, created_at)
+VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name_key) DO NOTHING RETURNING id`, name, key, displayName, password,
+		string(role), now)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -109,7 +114,9 @@ func (s Store) LockAdmins(ctx context.Context) error {
 
 // OtherAdmins returns the number of admins other than one who can sign in.
 func (s Store) OtherAdmins(ctx context.Context, id model.ID) (int64, error) {
-	n, err := first(read[int64](ctx, s.DB, `SELECT count(*) FROM accounts WHERE role = 'admin' AND disabled_at IS NULL AND password <> '' AND id <> $1`, id))
+	n, err := first(
+		read[int64](ctx, s.DB,
+			`SELECT count(*) FROM accounts WHERE role = 'admin' AND disabled_at IS NULL AND password <> '' AND id <> $1`, id))
 	if err != nil {
 		return 0, err
 	}

@@ -17,12 +17,16 @@ type Token struct {
 	ExpiresAt int64    `db:"expires_at"`
 }
 
-const tokens = `SELECT ` + columns + `, t.id AS token_id, t.name AS token_name, t.scopes, t.created_at AS token_created_at, t.used_at, t.expires_at
+const tokens = `SELECT ` +
+	columns + `, t.id AS token_id, t.name AS token_name, t.scopes, t.created_at AS token_created_at, t.used_at, t.expires_at
 FROM account_tokens t JOIN accounts a ON a.id = t.account_id WHERE a.disabled_at IS NULL`
 
 // AddToken stores a token of an account and returns its id, or 0 if the account has max tokens.
-func (s Store) AddToken(ctx context.Context, account model.ID, name, scopes string, secret []byte, now, expires int64, max int) (model.ID, error) {
-	ids, err := write[model.ID](ctx, s.DB, `INSERT INTO account_tokens (account_id, name, scopes, secret, created_at, expires_at)
+func (s Store) AddToken(
+	ctx context.Context, account model.ID, name, scopes string, secret []byte, now, expires int64, max int,
+) (model.ID, error) {
+	ids, err := write[model.ID](ctx,
+		s.DB, `INSERT INTO account_tokens (account_id, name, scopes, secret, created_at, expires_at)
 SELECT a.id, $2, $3, $4, CAST($5 AS bigint), CAST($6 AS bigint) FROM accounts a
 WHERE a.id = $1 AND (SELECT count(*) FROM account_tokens t WHERE t.account_id = $1) < CAST($7 AS bigint) RETURNING id`,
 		account, name, scopes, secret, now, expires, max)
@@ -104,7 +108,9 @@ type failures struct {
 
 // Failures returns the number of failures of a key, and the end of their window; 0 without a window.
 func (s Store) Failures(ctx context.Context, key []byte, now int64) (count, endsAt int64, err error) {
-	f, err := first(read[failures](ctx, s.DB, `SELECT count, ends_at FROM account_failures WHERE key = $1 AND ends_at > $2`, key, now))
+	f, err := first(
+		read[failures](ctx, s.DB, `SELECT count, ends_at FROM account_failures WHERE key = $1 AND ends_at > $2`,
+			key, now))
 	if err != nil || f == nil {
 		return 0, 0, err
 	}

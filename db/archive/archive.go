@@ -85,11 +85,14 @@ type restorer interface {
 // tables are the tables of an archive, in order: rows follow the rows that they reference.
 var tables = []table{
 	tableOf[model.Category]{"categories", model.CategoryFields, (*model.Category).RowID,
-		func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories }, func(s *db.Store) db.Writer[model.Category] { return s.Categories }},
+		func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories },
+		func(s *db.Store) db.Writer[model.Category] { return s.Categories }},
 	tableOf[model.Genre]{"genres", model.GenreFields, (*model.Genre).RowID,
-		func(s *db.Snapshot) db.Reader[model.Genre] { return s.Genres }, func(s *db.Store) db.Writer[model.Genre] { return s.Genres }},
+		func(s *db.Snapshot) db.Reader[model.Genre] { return s.Genres },
+		func(s *db.Store) db.Writer[model.Genre] { return s.Genres }},
 	tableOf[model.Book]{"books", model.BookFields, (*model.Book).RowID,
-		func(s *db.Snapshot) db.Reader[model.Book] { return s.Books }, func(s *db.Store) db.Writer[model.Book] { return s.Books }},
+		func(s *db.Snapshot) db.Reader[model.Book] { return s.Books },
+		func(s *db.Store) db.Writer[model.Book] { return s.Books }},
 }
 
 // newHeader returns the header of an archive with all fields.

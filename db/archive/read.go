@@ -40,7 +40,8 @@ func Check(ctx context.Context, r io.Reader) (Manifest, error) {
 }
 
 func unpack(r io.Reader) (*zstd.Decoder, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
 }
 
 func restoreTar(ctx context.Context, store *db.Store, r io.Reader) (manifest Manifest, err error) {
@@ -151,7 +152,8 @@ func (r *reader) header(h *header) error {
 	}
 	switch {
 	case h.Archive == kind && h.Format > Format: // checked before err, because newer formats may have other members
-		return fmt.Errorf("the archive has format %d, and this program reads up to %d: use a newer program", h.Format, Format)
+		return fmt.Errorf("the archive has format %d, and this program reads up to %d: use a newer program", h.Format,
+			Format)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return damaged(err)
 	case err != nil:
@@ -164,7 +166,9 @@ func (r *reader) header(h *header) error {
 
 // table reads the members of a table, starting at the member name. It returns their content and the name of the
 // member after them.
-func (r *reader) table(ctx context.Context, t table, keys []string, name string) (content Content, next string, err error) {
+func (r *reader) table(
+	ctx context.Context, t table, keys []string, name string,
+) (content Content, next string, err error) {
 	rows, err := t.restorer(r.store, keys)
 	if err != nil {
 		return content, "", err

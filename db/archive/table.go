@@ -38,7 +38,8 @@ func (t tableOf[T]) with(keys []string) ([]model.RowField[T], error) {
 	for i, key := range keys {
 		k := slices.IndexFunc(t.fields, func(f model.RowField[T]) bool { return f.Key == key })
 		if k < 0 || slices.Contains(keys[:i], key) {
-			return nil, fmt.Errorf("the archive has the unknown or repeated field %q of %s: use a newer program", key, t.plural)
+			return nil,
+				fmt.Errorf("the archive has the unknown or repeated field %q of %s: use a newer program", key, t.plural)
 		}
 		fields[i] = t.fields[k]
 	}
@@ -74,7 +75,8 @@ func (t tableOf[T]) line(dst []byte, fields []model.RowField[T], row *T) ([]byte
 	}
 	dst = appendLine(dst, fields, row)
 	if !utf8.Valid(dst) {
-		return nil, fmt.Errorf("row %v of %s cannot be written: its text is not UTF-8. Correct it first", t.id(row), t.plural)
+		return nil,
+			fmt.Errorf("row %v of %s cannot be written: its text is not UTF-8. Correct it first", t.id(row), t.plural)
 	}
 	return dst, nil
 }

@@ -31,9 +31,9 @@
 //     has one writer at a time, each change is a tick of its own, and its transaction gives it the time.
 //   - Position: a place in the log, after one change of a tick or after all. The feed, webhooks and the history hold
 //     positions. A position is refused when its changes are not kept.
-//   - asOf: a time from a client. It stands for the position after the last tick that is not later, and rows of the past
-//     carry that position. Settle first waits for commits that may still get an earlier time, so that the answer to one
-//     asOf is always the same.
+//   - asOf: a time from a client. It stands for the position after the last tick that is not later, and rows of the
+//     past carry that position. Settle first waits for commits that may still get an earlier time, so that the answer
+//     to one asOf is always the same.
 //   - Mark: a position with the transactions that its tick does not see. Counts are kept at a mark, and brought forward
 //     by the changes after it.
 //

@@ -24,7 +24,8 @@ type engine interface {
 	windowSQL(b *query.Builder, w window, limit int) string
 	// before reads at most limit changes before a position, newest first, and the position before them. more is true
 	// if the log may have older ones.
-	before(ctx context.Context, s Snapshot, end model.Position, limit int) (rows []brief, begin model.Position, more bool, err error)
+	before(ctx context.Context, s Snapshot, end model.Position, limit int) (rows []brief, begin model.Position,
+		more bool, err error)
 	// sinceSQL returns the condition that the log goes back to a mark, the condition that a change c is after it, and
 	// the FROM item of the current books r of the changes firsts.
 	sinceSQL(b *query.Builder, mark Mark) (known, after, current string)
@@ -39,8 +40,8 @@ type engine interface {
 	// then. since is OpenSince before the read.
 	AtSQL(at, since model.Timestamp) (search, columns string, args []any)
 	// NextSQL returns a SELECT of the first change of each row after a position: the number of the row, from 1,
-	// whether the log still has the position, and the change's operation, version and old columns. code is the type's code in
-	// the log.
+	// whether the log still has the position, and the change's operation, version and old columns. code is the type's
+	// code in the log.
 	NextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any)
 }
 

@@ -65,10 +65,12 @@ type Config struct {
 
 // NewFeed returns the feed of a log. Start starts it.
 func NewFeed(log *Log, config Config) *Feed {
-	return &Feed{log: log, config: config, wake: make(chan struct{}, 1), ticked: make(chan struct{}, 1), subscribers: map[*subscriber]struct{}{}}
+	return &Feed{log: log, config: config, wake: make(chan struct{}, 1), ticked: make(chan struct{}, 1),
+		subscribers: map[*subscriber]struct{}{}}
 }
 
-var errSlow = model.Errorf(model.Unavailable, "The changes came faster than the connection took them. Resume from your last position.")
+var errSlow = model.Errorf(model.Unavailable,
+	"The changes came faster than the connection took them. Resume from your last position.")
 
 // Changed tells the feed about a change.
 func (f *Feed) Changed() { signal(f.wake) }
@@ -85,7 +87,9 @@ func (f *Feed) Start() {
 	f.start.Do(func() {
 		f.config.Background(f.run)
 		if f.config.Listen != nil {
-			f.config.Background(func(ctx context.Context) { f.config.Listen(ctx, Channel, func() { signal(f.ticked) }) })
+			f.config.Background(func(ctx context.Context) {
+				f.config.Listen(ctx, Channel, func() { signal(f.ticked) })
+			})
 		}
 	})
 }

@@ -27,7 +27,9 @@ type follower struct {
 // Errors: BadUserInput, PositionGone, and Unavailable for a subscriber that is too slow.
 //
 // Each read of the log, and of the rows for a filter, waits for admit and then for the database; nil admits at once.
-func (f *Feed) Follow(ctx context.Context, args model.ChangeArgs, admit Admit, fn func(context.Context, *model.ChangePage) error) error {
+func (f *Feed) Follow(
+	ctx context.Context, args model.ChangeArgs, admit Admit, fn func(context.Context, *model.ChangePage) error,
+) error {
 	filter, err := NewFilter(args)
 	if err != nil {
 		return err

@@ -126,7 +126,9 @@ func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.Change
 // read reads a page of at most rows changes after a position, or from the beginning of the
 // log if it is nil. It returns that position too. It never reads a replica, because a standby does not
 // know which transactions run.
-func (l *Log) read(ctx context.Context, f Filter, after *model.Position, rows int) (page *Page, begin model.Position, err error) {
+func (l *Log) read(
+	ctx context.Context, f Filter, after *model.Position, rows int,
+) (page *Page, begin model.Position, err error) {
 	keepsPlans := f.where == nil // else the index depends on the operands
 	err = l.DB.Read(ctx, keepsPlans, func(ctx context.Context, s Snapshot) error {
 		window, err := l.window(ctx, s, after)

@@ -44,7 +44,9 @@ func (l *Log) Recent(ctx context.Context, args model.RecentArgs) (page *model.Ch
 }
 
 // selectRecent reads the log backwards until a page is full.
-func (l *Log) selectRecent(ctx context.Context, s Snapshot, args *model.RecentArgs, before *model.Position) (*model.ChangePage, error) {
+func (l *Log) selectRecent(
+	ctx context.Context, s Snapshot, args *model.RecentArgs, before *model.Position,
+) (*model.ChangePage, error) {
 	end := model.Position{Tick: math.MaxInt64}
 	if before != nil {
 		end = *before
@@ -91,7 +93,9 @@ func (l *Log) selectRecent(ctx context.Context, s Snapshot, args *model.RecentAr
 }
 
 // withRows returns a page of changes with their rows.
-func (l *Log) withRows(ctx context.Context, s Snapshot, chosen []brief, position model.Position, more bool) (*model.ChangePage, error) {
+func (l *Log) withRows(
+	ctx context.Context, s Snapshot, chosen []brief, position model.Position, more bool,
+) (*model.ChangePage, error) {
 	page := &model.ChangePage{Position: position.String(), HasMore: more}
 	if len(chosen) == 0 {
 		return page, nil

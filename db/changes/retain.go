@@ -36,7 +36,8 @@ func (l *Log) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.ID
 	if err := l.purgeKept(ctx); err != nil {
 		return 0, err
 	}
-	return l.DB.Exec(ctx, `UPDATE changes SET old = NULL WHERE row_id = $1 AND type = $2 AND old IS NOT NULL`, id, types[typ].code)
+	return l.DB.Exec(ctx, `UPDATE changes SET old = NULL WHERE row_id = $1 AND type = $2 AND old IS NOT NULL`, id,
+		types[typ].code)
 }
 
 // purgeKept deletes the row that SQLite's triggers keep of the last REPLACE.
@@ -48,8 +49,8 @@ func (l *Log) purgeKept(ctx context.Context) error {
 	return err
 }
 
-// SubjectSQL returns the condition that a subject contains a folded text. The subject of an account must be equal, because
-// account:1 is part of account:12.
+// SubjectSQL returns the condition that a subject contains a folded text. The subject of an account must be equal,
+// because account:1 is part of account:12.
 func (l *Log) SubjectSQL(column, text, operand string, b *query.Builder) string {
 	if _, ok := model.AccountOf(text); ok {
 		return column + " = " + b.Arg(text)
@@ -65,25 +66,32 @@ func (l *Log) PurgeText(ctx context.Context, text, operand string) (rows, actors
 		return 0, 0, err
 	}
 	rows, err = l.purge(ctx, "old", func(b *query.Builder) string {
-		return `EXISTS (SELECT 1 FROM ` + l.SQL.members + `(old) AS v WHERE ` + l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
+		return `EXISTS (SELECT 1 FROM ` + l.SQL.members + `(old) AS v WHERE ` +
+			l.Dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
 	})
 	if err == nil {
-		actors, err = l.purge(ctx, "actor", func(b *query.Builder) string { return l.SubjectSQL("actor", text, operand, b) })
+		actors, err = l.purge(ctx, "actor", func(b *query.Builder) string {
+			return l.SubjectSQL("actor", text, operand, b)
+		})
 	}
 	return rows, actors, err
 }
 
 // purge removes the values of a column that meet a condition, and returns their number.
-func (l *Log) purge(ctx context.Context, column string, condition func(*query.Builder) string) (purged int64, err error) {
+func (l *Log) purge(
+	ctx context.Context, column string, condition func(*query.Builder) string,
+) (purged int64, err error) {
 	b := query.New(l.Dialect)
 	var found []struct {
 		RowID model.ID `db:"row_id"`
 		Seq   int64
 	}
-	if err := l.DB.Select(ctx, &found, `SELECT row_id, seq FROM changes WHERE `+column+` IS NOT NULL AND `+condition(b), b.Args...); err != nil {
+	if err := l.DB.Select(ctx, &found, `SELECT row_id, seq FROM changes WHERE `+column+` IS NOT NULL AND `+condition(b),
+		b.Args...); err != nil {
 		return 0, err
 	}
-	update := `UPDATE changes SET ` + column + ` = NULL WHERE ` + l.Dialect.In("row_id", "$1") + ` AND ` + l.Dialect.In("seq", "$2")
+	update := `UPDATE changes SET ` + column + ` = NULL WHERE ` + l.Dialect.In("row_id", "$1") + ` AND ` +
+		l.Dialect.In("seq", "$2")
 	for part := range slices.Chunk(found, changesBatch) {
 		var ids []model.ID
 		var numbers []int64

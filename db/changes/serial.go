@@ -25,10 +25,11 @@ type serial struct {
 const lastTimedSQL = `(SELECT max(f.start, coalesce(max(c.seq), 0)) FROM feed f LEFT JOIN changes c ON c.seq < coalesce((SELECT min(seq) FROM changes WHERE untimed = 1), 9223372036854775807))`
 
 var serialSQL = Statements{
-	Newest:  `SELECT ` + lastTimedSQL + ` AS tick`,
-	Kept:    `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
-	mark:    `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`,
-	history: historyColumns + `CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
+	Newest: `SELECT ` + lastTimedSQL + ` AS tick`,
+	Kept:   `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
+	mark:   `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`,
+	history: historyColumns +
+		`CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
 	// The writer holds the lock, so later commits get a later time. No time is before the time of the newest change.
 	Commit:  `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1`,
 	size:    `SELECT coalesce(sum(pgsize), 0) AS log, 0 AS revision FROM dbstat WHERE name IN ('changes', 'changes_row')`,
@@ -48,7 +49,8 @@ WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < 
 func (e *serial) tick(ctx context.Context, settles bool) error {
 	limit := time.NewTimer(maxTickWait)
 	defer limit.Stop()
-	for attempt, isNew := 1, false; attempt <= 2 && !isNew; attempt++ { // a transaction that runs already may not see all
+	// a transaction that runs already may not see all
+	for attempt, isNew := 1, false; attempt <= 2 && !isNew; attempt++ {
 		if !settles {
 			var untimed bool
 			err := e.DB.Get(ctx, &untimed, `SELECT EXISTS (SELECT 1 FROM changes WHERE untimed = 1)`)
@@ -56,11 +58,14 @@ func (e *serial) tick(ctx context.Context, settles bool) error {
 				return err
 			}
 		}
-		timed := e.timing.DoChan("", func() (any, error) { isNew = true; return nil, e.commitTimes() })
+		timed := task.Go(ctx, func() error {
+			_, err, _ := e.timing.Do("", func() (any, error) { isNew = true; return nil, e.commitTimes() })
+			return err
+		})
 		select {
-		case result := <-timed:
-			if result.Err != nil {
-				return result.Err
+		case err := <-timed:
+			if err != nil {
+				return err
 			}
 		case <-ctx.Done():
 			return fault.Unavailable(ctx.Err())
@@ -136,13 +141,18 @@ start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS k
 }
 
 func (e *serial) windowSQL(b *query.Builder, w window, limit int) string {
-	return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, at, old FROM changes WHERE seq > ` + b.Arg(w.begin.Tick) +
+	return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, at, old FROM changes WHERE seq > ` +
+		b.Arg(w.begin.Tick) +
 		` AND seq <= ` + b.Arg(w.end.Tick) + ` ORDER BY seq LIMIT ` + b.Arg(limit)
 }
 
-func (e *serial) before(ctx context.Context, s Snapshot, end model.Position, limit int) (rows []brief, begin model.Position, more bool, err error) {
-	err = s.Select(ctx, &rows, `SELECT seq AS tick, seq, row_id, type, operation, coalesce(actor, '') AS actor, at FROM changes
-WHERE seq > (SELECT start FROM feed) AND seq <= min(`+lastTimedSQL+`, $1) ORDER BY seq DESC LIMIT $2`, end.Tick-1, limit)
+func (e *serial) before(
+	ctx context.Context, s Snapshot, end model.Position, limit int,
+) (rows []brief, begin model.Position, more bool, err error) {
+	err = s.Select(ctx,
+		&rows, `SELECT seq AS tick, seq, row_id, type, operation, coalesce(actor, '') AS actor, at FROM changes
+WHERE seq > (SELECT start FROM feed) AND seq <= min(`+lastTimedSQL+`, $1) ORDER BY seq DESC LIMIT $2`, end.Tick-1,
+		limit)
 	if err != nil || len(rows) == 0 {
 		return nil, end, false, err
 	}
@@ -160,20 +170,23 @@ func (e *serial) NextSQL(code string, ids []model.ID, at []model.Position) (text
 	}
 	return `SELECT i.key + 1 AS n, t.value >= (SELECT start FROM feed) AS kept, coalesce(c.operation, '') AS operation, coalesce(c.version, 0) AS version, c.old
 FROM json_each($1) i JOIN json_each($2) t ON t.key = i.key
-LEFT JOIN changes c ON c.seq = (SELECT min(n.seq) FROM changes n WHERE n.row_id IN (i.value, 0) AND n.type = '` + code + `' AND n.seq > t.value)`,
+LEFT JOIN changes c ON c.seq = (SELECT min(n.seq) FROM changes n WHERE n.row_id IN (i.value, 0) AND n.type = '` + code +
+			`' AND n.seq > t.value)`,
 		[]any{e.Dialect.Array(ids), e.Dialect.Array(ticks)}
 }
 
 // AtSQL has now as $2, and as $3 the time since which commits may still get a time.
 func (e *serial) AtSQL(at, since model.Timestamp) (search, columns string, args []any) {
 	return timeline{
-		table: "changes", key: "seq", first: "(SELECT start FROM feed)", last: lastTimedSQL, begin: "(SELECT at FROM feed)", now: "$2",
+		table: "changes", key: "seq", first: "(SELECT start FROM feed)", last: lastTimedSQL,
+		begin: "(SELECT at FROM feed)", now: "$2",
 		open: "($1 >= $3 OR EXISTS (SELECT 1 FROM changes WHERE untimed = 1 AND at <= $1))",
 	}.search(at.String(), TimeNow().String(), since.String())
 }
 
 func (e *serial) sinceSQL(b *query.Builder, mark Mark) (known, after, current string) {
 	tick := b.Arg(mark.Tick)
-	known = `EXISTS (SELECT 1 FROM feed WHERE start = ` + tick + ` OR start < ` + tick + ` AND EXISTS (SELECT 1 FROM changes WHERE seq = ` + tick + `))`
+	known = `EXISTS (SELECT 1 FROM feed WHERE start = ` + tick + ` OR start < ` + tick +
+		` AND EXISTS (SELECT 1 FROM changes WHERE seq = ` + tick + `))`
 	return known, `c.seq > ` + tick, `firsts f CROSS JOIN books r ON r.id = f.row_id`
 }

@@ -33,8 +33,9 @@ const maxSince = 10_000
 // since then is added to it.
 const Known = 2
 
-// SinceSQL returns the SELECT of the books that changed after a mark and are, or were, in a selection. Its columns are a
-// revision, a number, and columns of the book r. The number is -1 for a book as it was at the mark, and 1 for one as it
+// SinceSQL returns the SELECT of the books that changed after a mark and are, or were, in a selection. Its columns
+// are a revision, a number, and columns of the book r. The number is -1 for a book as it was at the mark, and 1 for
+// one as it
 // is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known or more.
 func (l *Log) SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision string, columns []string) string {
 	book, limit := types[model.TypeBook], b.Arg(maxSince+1)
@@ -46,11 +47,14 @@ func (l *Log) SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revi
 		return " WHERE " + b.Filter(where, book.table, "r")
 	}
 	selected, none := strings.Join(append([]string{""}, columns...), ", "), strings.Repeat(", NULL", len(columns))
-	return `WITH since AS MATERIALIZED (SELECT c.row_id, c.seq, c.operation, c.old FROM changes c WHERE ` + after + ` AND c.type = '` + book.code + `' LIMIT ` + limit + `),
+	return `WITH since AS MATERIALIZED (SELECT c.row_id, c.seq, c.operation, c.old FROM changes c WHERE ` + after +
+		` AND c.type = '` + book.code + `' LIMIT ` + limit + `),
 firsts AS MATERIALIZED (SELECT n.* FROM (SELECT s.*, row_number() OVER (PARTITION BY row_id ORDER BY seq) AS place FROM since s) n WHERE n.place = 1)
-SELECT CAST(NULL AS bigint), CAST(NULL AS bigint), -1` + selected + ` FROM (SELECT ` + b.Image(book.table, "f.row_id", "f.old") + ` FROM firsts f WHERE f.operation <> 'c') r` + filter() + `
+SELECT CAST(NULL AS bigint), CAST(NULL AS bigint), -1` + selected + ` FROM (SELECT ` +
+		b.Image(book.table, "f.row_id", "f.old") + ` FROM firsts f WHERE f.operation <> 'c') r` + filter() + `
 UNION ALL SELECT NULL, NULL, 1` + selected + ` FROM ` + current + filter() + `
 UNION ALL SELECT n.catalogue, n.reference, 0` + none + ` FROM (` + revision + `) n
-UNION ALL SELECT NULL, NULL, ` + strconv.Itoa(Known) + ` + (SELECT count(*) FROM since)` + none + ` WHERE ` + known + ` AND (SELECT count(*) FROM since) < ` + limit + `
+UNION ALL SELECT NULL, NULL, ` + strconv.Itoa(Known) + ` + (SELECT count(*) FROM since)` + none + ` WHERE ` + known +
+		` AND (SELECT count(*) FROM since) < ` + limit + `
   AND NOT EXISTS (SELECT 1 FROM firsts WHERE operation = 'r' OR operation <> 'c' AND old IS NULL)`
 }

@@ -64,9 +64,11 @@ func (f *Feed) Checks() []model.Check {
 	check := model.Check{Name: "changes", Status: model.Pass}
 	switch f := f.Stats(); {
 	case f.Lag > maxLag:
-		check.Status, check.Output = model.Warn, fmt.Sprintf("The feed of changes is %v behind. The log has the cause.", f.Lag.Round(time.Second))
+		check.Status, check.Output = model.Warn,
+			fmt.Sprintf("The feed of changes is %v behind. The log has the cause.", f.Lag.Round(time.Second))
 	case f.LogBytes > maxLogSize:
-		check.Status, check.Output = model.Warn, fmt.Sprintf("The log of changes takes %d GiB. Lower CATALOGUE_CHANGES_DAYS.", f.LogBytes>>30)
+		check.Status, check.Output = model.Warn,
+			fmt.Sprintf("The log of changes takes %d GiB. Lower CATALOGUE_CHANGES_DAYS.", f.LogBytes>>30)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,5 +76,6 @@ func (f *Feed) Checks() []model.Check {
 		return []model.Check{check}
 	}
 	return []model.Check{check, {Name: "revision", Status: model.Warn, Output: fmt.Sprintf(
-		"The table revision takes %d kB, which slows all reads, because a transaction is or was open for long. End it, then run VACUUM FULL revision.", f.sizes.Revision>>10)}}
+		"The table revision takes %d kB, which slows all reads, because a transaction is or was open for long. End "+
+			"it, then run VACUUM FULL revision.", f.sizes.Revision>>10)}}
 }

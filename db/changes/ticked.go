@@ -26,7 +26,8 @@ var tickedSQL = Statements{
 	Kept:   `EXISTS (SELECT 1 FROM ticks WHERE id = $1 AND id > (SELECT min(id) FROM ticks))`,
 	mark: `SELECT id, CAST(pg_snapshot_xmax(snapshot) AS text), CAST(ARRAY(SELECT pg_snapshot_xip(snapshot)) AS text)
 FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`,
-	history: historyColumns + `coalesce(t.id, 0), ` + dialect.Postgres.Timestamp("coalesce(t.at, now())") + ` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows + `) c
+	history: historyColumns + `coalesce(t.id, 0), ` + dialect.Postgres.Timestamp("coalesce(t.at, now())") +
+		` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows + `) c
 LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid AND pg_visible_in_snapshot(c.xid, t.snapshot)
   ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t ON true ORDER BY k.id, c.seq DESC`,
 	size:    `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks') AS log, pg_relation_size('revision') AS revision`,
@@ -162,8 +163,10 @@ CROSS JOIN LATERAL (SELECT * FROM changes c WHERE (c.xid >= pg_snapshot_xmax(t.b
 }
 
 func (e ticked) windowSQL(b *query.Builder, w window, limit int) string {
-	from, to, tick, seq, rows := b.Arg(w.before), b.Arg(w.end.Tick), b.Arg(w.begin.Tick), b.Arg(w.begin.Seq), b.Arg(limit)
-	return `SELECT t.id AS tick, c.seq, c.version, c.row_id, c.type, c.operation, c.actor, t.at, c.old` + ofTicksSQL("BETWEEN "+from+" AND "+to) +
+	from, to, tick, seq, rows := b.Arg(w.before), b.Arg(w.end.Tick), b.Arg(w.begin.Tick), b.Arg(w.begin.Seq),
+		b.Arg(limit)
+	return `SELECT t.id AS tick, c.seq, c.version, c.row_id, c.type, c.operation, c.actor, t.at, c.old` +
+		ofTicksSQL("BETWEEN "+from+" AND "+to) +
 		` AND (t.id > ` + tick + ` OR c.seq > ` + seq + `) ORDER BY c.seq LIMIT ` + rows + `) c
 ORDER BY t.id, c.seq LIMIT ` + rows
 }
@@ -174,9 +177,12 @@ var beforeSQL = `SELECT t.id AS tick, c.seq, c.row_id, CAST(c.type AS text) AS t
 	ofTicksSQL("BETWEEN $1 AND $2") + ` AND (t.id < $3 OR c.seq < $4) ORDER BY c.seq DESC LIMIT $5) c
 ORDER BY t.id DESC, c.seq DESC LIMIT $5`
 
-func (e ticked) before(ctx context.Context, s Snapshot, end model.Position, limit int) (rows []brief, begin model.Position, more bool, err error) {
+func (e ticked) before(
+	ctx context.Context, s Snapshot, end model.Position, limit int,
+) (rows []brief, begin model.Position, more bool, err error) {
 	var ids []int64
-	if err := s.Select(ctx, &ids, `SELECT id FROM ticks WHERE id <= $1 ORDER BY id DESC LIMIT $2`, end.Tick, windowTicks+2); err != nil {
+	if err := s.Select(ctx, &ids, `SELECT id FROM ticks WHERE id <= $1 ORDER BY id DESC LIMIT $2`, end.Tick,
+		windowTicks+2); err != nil {
 		return nil, end, false, err
 	}
 	if len(ids) < 2 { // the changes of the oldest tick are not kept
@@ -217,14 +223,17 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS k (id, 
 
 func (e ticked) AtSQL(at, _ model.Timestamp) (search, columns string, args []any) {
 	return timeline{
-		table: "ticks", key: "id", first: "(SELECT min(id) FROM ticks)", last: "(SELECT max(id) FROM ticks)", begin: "(SELECT min(at) FROM ticks)", now: "now()",
+		table: "ticks", key: "id", first: "(SELECT min(id) FROM ticks)", last: "(SELECT max(id) FROM ticks)",
+		begin: "(SELECT min(at) FROM ticks)", now: "now()",
 		open: `(SELECT revision FROM ticks ORDER BY id DESC LIMIT 1) IS DISTINCT FROM (SELECT sum(n) FROM revision)`,
 	}.search(at.String())
 }
 
 func (e ticked) sinceSQL(b *query.Builder, mark Mark) (known, after, current string) {
 	tick := b.Arg(mark.Tick)
-	known = `EXISTS (SELECT 1 FROM ticks WHERE id = ` + tick + ` AND pg_snapshot_xmax(snapshot) <= pg_snapshot_xmax(pg_current_snapshot()))`
+	known = `EXISTS (SELECT 1 FROM ticks WHERE id = ` + tick +
+		` AND pg_snapshot_xmax(snapshot) <= pg_snapshot_xmax(pg_current_snapshot()))`
 	after = `(c.xid >= CAST(` + b.Arg(mark.Next) + ` AS xid8) OR c.xid = ANY(CAST(` + b.Arg(mark.Open) + ` AS xid8[])))`
-	return known, after, `firsts f CROSS JOIN LATERAL (SELECT * FROM books WHERE id = f.row_id OFFSET 0) r` // else a plan may read all books
+	// else a plan may read all books
+	return known, after, `firsts f CROSS JOIN LATERAL (SELECT * FROM books WHERE id = f.row_id OFFSET 0) r`
 }

@@ -35,16 +35,19 @@ type Dialect struct {
 	TellsUnanswered  bool // the driver reports a missing response (postgres.ErrUnanswered)
 	CompilesTriggers bool // compiling a statement compiles its triggers, which takes long
 
-	BindType     int    // fastest placeholders of the driver, as in sqlx
-	Disks        string // subject of the message about a full disk
-	Session      string // SELECT that reports whether the server refuses writes, and its process
-	MayMigrate   string // SELECT that reports whether the role may change the schema
-	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes, and the texts of triggers
+	BindType   int    // fastest placeholders of the driver, as in sqlx
+	Disks      string // subject of the message about a full disk
+	Session    string // SELECT that reports whether the server refuses writes, and its process
+	MayMigrate string // SELECT that reports whether the role may change the schema
+	// SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes, and the texts of
+	// triggers
+	SchemaNames  string
 	BeginRestore string // statement that starts a restore and blocks other writers
 	LogReset     string // statement that logs that all rows may have changed
 	SetActor     string // statement that names the actor of the transaction's changes, its argument
 	ClearActor   string // statement that ends that; empty if the end of the transaction does
-	PlanOnce     string // statements that let the transaction plan a prepared statement once, by indexes; empty if it does so
+	// statements that let the transaction plan a prepared statement once, by indexes; empty if it does so
+	PlanOnce string
 
 	Now         string         // current time in the format of created_at
 	ForUpdate   string         // suffix of a SELECT that locks rows against changes and references

@@ -46,9 +46,12 @@ func (e *exam) checkFile(ctx context.Context) error {
 // checkReferences finds rows without their parent. They exist only if a program has written
 // without the constraints.
 func (e *exam) checkReferences(ctx context.Context) error {
-	for _, r := range []struct{ table, column, parents string }{{"books", "genre_id", "genres"}, {"genres", "category_id", "categories"}} {
+	for _, r := range []struct{ table, column, parents string }{{"books", "genre_id", "genres"},
+		{"genres", "category_id", "categories"}} {
 		var ids []int64
-		err := e.SelectContext(ctx, &ids, fmt.Sprintf(`SELECT id FROM %s WHERE NOT EXISTS (SELECT 1 FROM %s p WHERE p.id = %s) ORDER BY id`, r.table, r.parents, r.column))
+		err := e.SelectContext(ctx, &ids,
+			fmt.Sprintf(`SELECT id FROM %s WHERE NOT EXISTS (SELECT 1 FROM %s p WHERE p.id = %s) ORDER BY id`, r.table,
+				r.parents, r.column))
 		if err != nil {
 			return err
 		}
@@ -82,9 +85,10 @@ func (e *exam) checkTexts(ctx context.Context) error {
 		if n == 0 {
 			continue
 		}
-		e.fixable(ctx, fmt.Sprintf("Texts of %d %s are not in Unicode NFC, so filters do not find them.", n, table), byFix, func() error {
-			return schema.Normalize(ctx, e.Dialect, e.Tx, table, 0, math.MaxInt64)
-		})
+		e.fixable(ctx, fmt.Sprintf("Texts of %d %s are not in Unicode NFC, so filters do not find them.", n, table),
+			byFix, func() error {
+				return schema.Normalize(ctx, e.Dialect, e.Tx, table, 0, math.MaxInt64)
+			})
 	}
 	return nil
 }
@@ -102,15 +106,18 @@ func (e *exam) checkSearch(ctx context.Context) error {
 				byFix, d.DeriveSQL(wrong)...)
 		}
 		// With NOT IN, PostgreSQL reads all ids for each row as soon as they exceed work_mem.
-		stray := fmt.Sprintf(` FROM %[1]s_search WHERE NOT EXISTS (SELECT 1 FROM %[1]s r WHERE r.id = %[1]s_search.%[2]s)`, table, d.ID)
-		if err := e.wantNone(ctx, "The search index contains missing "+table+": %d.", `SELECT 1`+stray, `DELETE`+stray); err != nil {
+		stray := fmt.Sprintf(
+			` FROM %[1]s_search WHERE NOT EXISTS (SELECT 1 FROM %[1]s r WHERE r.id = %[1]s_search.%[2]s)`, table, d.ID)
+		if err := e.wantNone(ctx, "The search index contains missing "+table+": %d.", `SELECT 1`+stray,
+			`DELETE`+stray); err != nil {
 			return err
 		}
 		if e.missingWords == "" {
 			continue // the index is its own vocabulary
 		}
 		unknown := fmt.Sprintf(e.missingWords, table)
-		if err := e.wantNone(ctx, "The vocabulary for typo correction lacks words of the "+table+": %d.", unknown, `INSERT INTO vocabulary `+unknown); err != nil {
+		if err := e.wantNone(ctx, "The vocabulary for typo correction lacks words of the "+table+": %d.", unknown,
+			`INSERT INTO vocabulary `+unknown); err != nil {
 			return err
 		}
 	}
@@ -141,12 +148,14 @@ func (e *exam) checkRevision(ctx context.Context) error {
 		}
 	}
 	var right bool
-	if err := e.GetContext(ctx, &right, `SELECT count(*) > 0 AND count(*) = count(CASE WHEN n >= 0 AND reference >= 0 THEN 1 END) FROM revision`); err != nil || right {
+	if err := e.GetContext(ctx, &right,
+		`SELECT count(*) > 0 AND count(*) = count(CASE WHEN n >= 0 AND reference >= 0 THEN 1 END) FROM revision`); err != nil || right {
 		return err
 	}
 	// The increase is large, so that no cached data of an earlier revision can seem current.
 	insert := fmt.Sprintf(e.engine.revision, schema.Step()<<20)
-	e.found(ctx, "The revision, which invalidates caches, is missing or not a number.", "", `DELETE FROM revision`, insert)
+	e.found(ctx, "The revision, which invalidates caches, is missing or not a number.", "", `DELETE FROM revision`,
+		insert)
 	return nil
 }
 
@@ -161,14 +170,16 @@ func (e *exam) checkChanges(ctx context.Context) error {
 			return err
 		}
 		if len(ids) > 0 {
-			e.found(ctx, fmt.Sprintf("The log of changes does not have the newest state of these %s: %s.", table, list(ids)), byFix, e.resets()...)
+			e.found(ctx,
+				fmt.Sprintf("The log of changes does not have the newest state of these %s: %s.", table, list(ids)),
+				byFix, e.resets()...)
 		}
 	}
 	return nil
 }
 
-// unloggedSQL returns a SELECT of the ids of rows whose newest change is not the row, and of rows that were created since
-// a log's beginning and have no change. A reset of all rows is as good as a change of each.
+// unloggedSQL returns a SELECT of the ids of rows whose newest change is not the row, and of rows that were created
+// since a log's beginning and have no change. A reset of all rows is as good as a change of each.
 func unloggedSQL(begin, now string) string {
 	return `WITH newest AS (SELECT row_id, max(seq) AS seq FROM changes WHERE type = '%[2]s' AND row_id <> 0 AND seq > coalesce((SELECT max(seq) FROM changes WHERE type = '%[2]s' AND row_id = 0), 0) GROUP BY row_id)
 SELECT n.row_id FROM newest n JOIN changes c ON c.row_id = n.row_id AND c.seq = n.seq LEFT JOIN %[1]s r ON r.id = n.row_id
@@ -179,7 +190,9 @@ UNION SELECT r.id FROM %[1]s r WHERE r.created_at > ` + begin + ` AND r.created_
 
 // resets returns statements by which servers and followers read all rows again.
 func (e *exam) resets() []string {
-	return []string{e.LogReset, fmt.Sprintf(`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, schema.Step())}
+	return []string{e.LogReset,
+		fmt.Sprintf(
+			`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, schema.Step())}
 }
 
 // checkFeed checks the row that SQLite's log needs.
@@ -204,11 +217,14 @@ func (e *exam) checkIDs(ctx context.Context) error {
 			mend = append(mend, fmt.Sprintf(statement, table))
 		}
 		var ids struct{ Last, Highest int64 }
-		if err := e.GetContext(ctx, &ids, fmt.Sprintf(`SELECT coalesce(%s, 0) AS last, coalesce(max(id), 0) AS highest FROM %s`, fmt.Sprintf(e.lastID, table), table)); err != nil {
+		if err := e.GetContext(ctx, &ids,
+			fmt.Sprintf(`SELECT coalesce(%s, 0) AS last, coalesce(max(id), 0) AS highest FROM %s`,
+				fmt.Sprintf(e.lastID, table), table)); err != nil {
 			return err
 		}
 		if ids.Last < ids.Highest {
-			e.found(ctx, fmt.Sprintf("The next id of %s is %d, but %d exists.", table, ids.Last+1, ids.Highest), "", mend...)
+			e.found(ctx, fmt.Sprintf("The next id of %s is %d, but %d exists.", table, ids.Last+1, ids.Highest), "",
+				mend...)
 		}
 	}
 	return nil

@@ -113,7 +113,9 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 		return nil, err
 	}
 	for i, p := range report.Problems {
-		report.Problems[i].Fixed = p.Fixable && !slices.ContainsFunc(again.Problems, func(q Problem) bool { return q.Check == p.Check && q.Problem == p.Problem })
+		report.Problems[i].Fixed = p.Fixable && !slices.ContainsFunc(again.Problems, func(q Problem) bool {
+			return q.Check == p.Check && q.Problem == p.Problem
+		})
 	}
 	return report, tx.Commit()
 }
@@ -134,7 +136,8 @@ func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
 	}
 	switch {
 	case step < len(texts):
-		return fmt.Errorf("the schema has version %d, this program needs %d: run catalogue db migrate up first", step, len(texts))
+		return fmt.Errorf("the schema has version %d, this program needs %d: run catalogue db migrate up first", step,
+			len(texts))
 	case step > len(texts):
 		return fmt.Errorf("the schema has version %d of a newer program; this program knows %d", step, len(texts))
 	}
@@ -160,7 +163,8 @@ func (e *exam) examine(ctx context.Context) (*Report, error) {
 		e.check = check.name
 		e.report.Checks = append(e.report.Checks, check.name)
 		if err := e.try(ctx, func() error { return check.run(e, ctx) }); err != nil {
-			e.found(ctx, fmt.Sprintf("The check failed: %v.", err), "repair the problems before it, or restore a backup")
+			e.found(ctx, fmt.Sprintf("The check failed: %v.", err),
+				"repair the problems before it, or restore a backup")
 		}
 	}
 	return e.report, e.exec(ctx, `SELECT 1`) // fails if the connection broke during the checks
@@ -185,7 +189,9 @@ func (e *exam) found(ctx context.Context, problem, mend string, statements ...st
 		e.add(problem, mend, false)
 		return
 	}
-	e.fixable(ctx, problem, cmp.Or(mend, strings.Join(statements, "; ")), func() error { return e.exec(ctx, statements...) })
+	e.fixable(ctx, problem, cmp.Or(mend, strings.Join(statements, "; ")), func() error {
+		return e.exec(ctx, statements...)
+	})
 }
 
 // fixable adds a problem that fix repairs to the report. With fix of the examination it runs.
@@ -199,7 +205,8 @@ func (e *exam) fixable(ctx context.Context, problem, mend string, fix func() err
 }
 
 func (e *exam) add(problem, mend string, fixable bool) {
-	e.report.Problems = append(e.report.Problems, Problem{Check: e.check, Problem: problem, Mend: mend, Fixable: fixable})
+	e.report.Problems = append(e.report.Problems,
+		Problem{Check: e.check, Problem: problem, Mend: mend, Fixable: fixable})
 }
 
 func (e *exam) exec(ctx context.Context, statements ...string) error {

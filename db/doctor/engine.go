@@ -20,13 +20,15 @@ type engine struct {
 	passIDs      []string // advance the next id past all ids
 	missingWords string   // SELECT of words that the vocabulary lacks
 	logBegins    string   // SELECT that reports whether the log has its beginning
-	unlogged     string   // SELECT of the ids of rows with a newest state that is not logged; %[2]s is the code of their type
+	// SELECT of the ids of rows with a newest state that is not logged; %[2]s is the code of their type
+	unlogged string
 }
 
 var postgresEngine = engine{
-	Dialect:      dialect.Postgres,
-	lock:         `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`,
-	scratch:      []string{`CREATE SCHEMA catalogue_doctor`, `SELECT set_config('search_path', 'catalogue_doctor, ' || current_setting('search_path'), true)`},
+	Dialect: dialect.Postgres,
+	lock:    `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`,
+	scratch: []string{`CREATE SCHEMA catalogue_doctor`,
+		`SELECT set_config('search_path', 'catalogue_doctor, ' || current_setting('search_path'), true)`},
 	objects:      postgresObjectsSQL,
 	revision:     `INSERT INTO revision (n, reference) VALUES (%[1]d, %[1]d)`,
 	revisionSize: `SELECT pg_relation_size('revision')`,

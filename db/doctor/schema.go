@@ -74,7 +74,8 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, 
 		text = strings.ReplaceAll(text, " CONCURRENTLY", "") // not possible in a transaction
 		_, err := tx.ExecContext(ctx, text)
 		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == insufficientPrivilege {
-			return nil, fmt.Errorf("cannot create a temporary schema to compare with: run this as the owner of the tables, with the right to create a schema: %w", err)
+			return nil, fmt.Errorf("cannot create a temporary schema to compare with: run this as the owner of the "+
+				"tables, with the right to create a schema: %w", err)
 		}
 		if err != nil {
 			return nil, err
@@ -101,7 +102,8 @@ func objectsOf(ctx context.Context, tx *sqlx.Tx, on engine) (objects []object, e
 	}
 	err = tx.SelectContext(ctx, &objects, on.objects)
 	for i, o := range objects {
-		objects[i].Definition = searchPath.ReplaceAllString(strings.ReplaceAll(o.Definition, schema+".", ""), " SET search_path FROM CURRENT")
+		objects[i].Definition = searchPath.ReplaceAllString(strings.ReplaceAll(o.Definition, schema+".", ""),
+			" SET search_path FROM CURRENT")
 	}
 	return objects, err
 }
@@ -143,7 +145,8 @@ func (e *exam) checkSchema(ctx context.Context) error {
 		}
 	}
 	if unseen {
-		e.found(ctx, "Rows may have changed without these triggers, so that servers and followers do not know it.", byFix, e.resets()...)
+		e.found(ctx, "Rows may have changed without these triggers, so that servers and followers do not know it.",
+			byFix, e.resets()...)
 	}
 	return nil
 }

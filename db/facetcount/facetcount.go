@@ -1,5 +1,5 @@
-// Package facetcount has facets and figures of books as the row counts of the values of columns, which are read once for
-// all of them, and brought forward by the rows that changed.
+// Package facetcount has facets and figures of books as the row counts of the values of columns, which are read once
+// for all of them, and brought forward by the rows that changed.
 package facetcount
 
 import (
@@ -91,7 +91,8 @@ type Names struct {
 	CategoryID      int64
 }
 
-// values are row counts by value: either numbers or texts, or persons in place of texts once the column Person was read.
+// values are row counts by value: either numbers or texts, or persons in place of texts once the column Person was
+// read.
 type values struct {
 	numbers map[int64]int
 	texts   map[string]int
@@ -296,11 +297,13 @@ func (c *Counts) aggregate() (a model.Aggregate) {
 	}
 	if prices := c.byName[price]; prices != nil {
 		low, high, sum := prices.span()
-		a.Price = model.DecimalAggregate{Min: new(model.Cents(low)), Max: new(model.Cents(high)), Avg: new(model.Cents((sum + n/2) / n)), Sum: model.Cents(sum)}
+		a.Price = model.DecimalAggregate{Min: new(model.Cents(low)), Max: new(model.Cents(high)),
+			Avg: new(model.Cents((sum + n/2) / n)), Sum: model.Cents(sum)}
 	}
 	if lengths := c.byName[pages]; lengths != nil {
 		low, high, sum := lengths.span()
-		a.Pages = model.IntAggregate{Min: new(int(low)), Max: new(int(high)), Avg: new(model.Cents((100*sum + n/2) / n)), Sum: model.BigInt(sum)}
+		a.Pages = model.IntAggregate{Min: new(int(low)), Max: new(int(high)),
+			Avg: new(model.Cents((100*sum + n/2) / n)), Sum: model.BigInt(sum)}
 	}
 	if days := c.byName[day]; days != nil {
 		texts := slices.Sorted(maps.Keys(days.texts))

@@ -70,8 +70,8 @@ func (k *Kept) lacksRoom(columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(k.large, name) })
 }
 
-// keep adds the columns of counts that were read at the end of a delta, as far as maxKept allows. It takes the delta off
-// again, so that they are of the mark.
+// keep adds the columns of counts that were read at the end of a delta, as far as maxKept allows. It takes the delta
+// off again, so that they are of the mark.
 func (k *Kept) keep(counts *Counts, delta *Delta) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -68,6 +68,7 @@ func (p *person) all() []string {
 		return []string{p.form}
 	}
 	return slices.SortedFunc(maps.Keys(p.forms), func(a, b string) int {
-		return cmp.Or(cmp.Compare(p.forms[b], p.forms[a]), cmp.Compare(collate.SortKey(a), collate.SortKey(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(p.forms[b], p.forms[a]), cmp.Compare(collate.SortKey(a), collate.SortKey(b)),
+			cmp.Compare(a, b))
 	})
 }

@@ -48,7 +48,8 @@ func Translate(err error) error {
 	case OutOfIDs:
 		return NoID(err)
 	case Denied:
-		return &model.Error{Code: model.Unavailable, Message: "The server's database role lacks a privilege. Ask the administrator to grant it.", Err: err}
+		return &model.Error{Code: model.Unavailable,
+			Message: "The server's database role lacks a privilege. Ask the administrator to grant it.", Err: err}
 	case ReadOnly:
 		return &model.Error{
 			Code:    model.Unavailable,
@@ -100,7 +101,8 @@ func Of(err error) Fault {
 		return meaning
 	case ConnectionLost(err):
 		return Retry
-	case network, Canceled(err), errors.Is(err, postgres.ErrConnect), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
+	case network, Canceled(err), errors.Is(err, postgres.ErrConnect), errors.Is(err, sql.ErrConnDone),
+		errors.Is(err, sql.ErrTxDone):
 		return Unreachable
 	}
 	return Other
@@ -189,8 +191,9 @@ func Canceled(err error) bool {
 func InDoubt(err error) error {
 	return &model.Error{
 		Code: model.Unavailable, InDoubt: true,
-		Message: "The database did not say whether the change is stored. Send the request again with the same Idempotency-Key, or look before you repeat it.",
-		Err:     err,
+		Message: "The database did not say whether the change is stored. Send the request again with the same " +
+			"Idempotency-Key, or look before you repeat it.",
+		Err: err,
 	}
 }
 
@@ -217,7 +220,8 @@ func NotFound(noun string) error { return model.Errorf(model.NotFound, "%s not f
 
 // Stale is the error of a row that has this version and not the expected one.
 func Stale(noun string, version int64) error {
-	return &model.Error{Code: model.Stale, Message: noun + " was changed by someone else. Read it again.", Version: version}
+	return &model.Error{Code: model.Stale, Message: noun + " was changed by someone else. Read it again.",
+		Version: version}
 }
 
 // ForStats classifies err, if the database caused it.

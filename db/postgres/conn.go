@@ -160,7 +160,9 @@ func (c *conn) Ping(ctx context.Context) (err error) {
 }
 
 // ExecContext implements driver.ExecerContext.
-func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (result driver.Result, err error) {
+func (c *conn) ExecContext(
+	ctx context.Context, text string, args []driver.NamedValue,
+) (result driver.Result, err error) {
 	defer c.recovered(&err)
 	c.begin(ctx)
 	result, err = c.pqConn.ExecContext(ctx, text, args)
@@ -254,8 +256,9 @@ type tx struct {
 // override the administrator's default_transaction_read_only.
 var beginStatements = map[driver.TxOptions]string{
 	{}: "BEGIN",
-	{Isolation: driver.IsolationLevel(sql.LevelReadCommitted)}:                  "BEGIN ISOLATION LEVEL READ COMMITTED",
-	{Isolation: driver.IsolationLevel(sql.LevelRepeatableRead), ReadOnly: true}: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+	{Isolation: driver.IsolationLevel(sql.LevelReadCommitted)}: "BEGIN ISOLATION LEVEL READ COMMITTED",
+	{Isolation: driver.IsolationLevel(sql.LevelRepeatableRead),
+		ReadOnly: true}: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
 // BeginTx implements driver.ConnBeginTx.

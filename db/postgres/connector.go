@@ -71,7 +71,8 @@ func NewConnector(rawURL string) (*Connector, error) {
 	}
 	c := &Connector{
 		CallTimeout: callTimeout, Pooled: pooled, Prepares: pooler != "transaction",
-		url: u.String(), host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), config: config, dial: &dialer{},
+		url: u.String(), host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), config: config,
+		dial: &dialer{},
 	}
 	c.pq.Store(newPQ(config, c.dial))
 	return c, nil
@@ -147,7 +148,8 @@ func (c *Connector) Hosts() int { return c.hosts }
 // URL.
 func (c *Connector) OpenError(err error) error {
 	if errors.Is(err, pq.ErrSSLNotSupported) {
-		return errors.New("PostgreSQL does not offer TLS: add ?sslmode=disable to the database URL if the network is trusted")
+		return errors.New(
+			"PostgreSQL does not offer TLS: add ?sslmode=disable to the database URL if the network is trusted")
 	}
 	if refusal, answered := errors.AsType[*pq.Error](err); answered {
 		return fmt.Errorf("PostgreSQL at %s refuses the connection: %w", c.host, refusal)

@@ -185,7 +185,8 @@ func isUnsent(message []byte) bool {
 	}
 	text, isFatal := bytes.CutPrefix(message[5:], []byte("SFATAL\x00C08P01\x00M"))
 	return isFatal &&
-		(bytes.HasPrefix(text, []byte("query_wait_timeout\x00")) || bytes.HasPrefix(text, []byte("server login has been failing, ")))
+		(bytes.HasPrefix(text, []byte("query_wait_timeout\x00")) ||
+			bytes.HasPrefix(text, []byte("server login has been failing, ")))
 }
 
 func (w *wire) Write(b []byte) (int, error) {

@@ -26,7 +26,8 @@ func (b *Builder) AccessPath(src Source, o model.Order, lookup *model.Condition)
 	switch {
 	case lookup != nil:
 		src.From += " NOT INDEXED"
-		return src, Candidates("(SELECT c.id FROM " + src.Table.Name + " c WHERE " + b.Filter(lookup, src.Table, "c") + ")")
+		return src,
+			Candidates("(SELECT c.id FROM " + src.Table.Name + " c WHERE " + b.Filter(lookup, src.Table, "c") + ")")
 	case leading == "id":
 		src.From += " NOT INDEXED"
 	default:
@@ -112,19 +113,23 @@ func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, cove
 		if i > 0 {
 			text += " UNION ALL "
 		}
-		text += "SELECT " + strconv.Itoa(i) + ", (SELECT count(*) FROM (SELECT 1 FROM " + t.Name + " r WHERE " + b.Filter(c, t, "r") + " LIMIT " + limit + "))"
+		text += "SELECT " + strconv.Itoa(i) + ", (SELECT count(*) FROM (SELECT 1 FROM " + t.Name + " r WHERE " +
+			b.Filter(c, t, "r") + " LIMIT " + limit + "))"
 	}
 	return text + ") SELECT place FROM counted WHERE n < " + limit + " ORDER BY n LIMIT 1"
 }
 
-// grouping is the index of books that has most columns of groups and figures, after the genre. uncovered are the others.
+// grouping is the index of books that has most columns of groups and figures, after the genre. uncovered are the
+// others.
 const grouping = "books_genre_id"
 
 var uncovered = []string{"publisher", "language"}
 
 // Covers reports whether the index grouping has columns of books and those of a filter.
 func Covers(columns []string, where *model.Condition) bool {
-	return covered(where) && !slices.ContainsFunc(columns, func(name string) bool { return slices.Contains(uncovered, name) })
+	return covered(where) && !slices.ContainsFunc(columns, func(name string) bool {
+		return slices.Contains(uncovered, name)
+	})
 }
 
 // AccessPathOfAll is like AccessPath, for reading all rows in any order. covers is the result of Covers.

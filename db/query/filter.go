@@ -77,10 +77,12 @@ func (b *Builder) related(r model.Relation, c *model.Condition, alias string) st
 	if !r.Many() {
 		return "(" + alias + "." + r.From + " IN (SELECT " + other + "." + r.To + from + b.Filter(c, t, other) + "))"
 	}
-	return "(EXISTS (SELECT 1" + from + other + "." + r.To + " = " + alias + "." + r.From + " AND " + b.Filter(c, t, other) + "))"
+	return "(EXISTS (SELECT 1" + from + other + "." + r.To + " = " + alias + "." + r.From + " AND " +
+		b.Filter(c, t, other) + "))"
 }
 
-var operators = map[model.Op]string{model.Eq: " = ", model.Gt: " > ", model.Gte: " >= ", model.Lt: " < ", model.Lte: " <= "}
+var operators = map[model.Op]string{model.Eq: " = ", model.Gt: " > ", model.Gte: " >= ", model.Lt: " < ",
+	model.Lte: " <= "}
 
 // comparison compares a column with the operand of a condition.
 func (b *Builder) comparison(c *model.Condition, t *Table, f *model.FieldInfo, column string) string {
@@ -95,7 +97,8 @@ func (b *Builder) comparison(c *model.Condition, t *Table, f *model.FieldInfo, c
 
 // folded are weaker operations on folded text, for each operation on exact text.
 var folded = map[model.Op]model.Op{
-	model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
+	model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded,
+	model.EndsWith: model.EndsWithFolded,
 }
 
 // textComparison returns a condition on a text. If the folded form is stored, an exact condition is
@@ -122,7 +125,8 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 		}
 	case model.Gt, model.Gte, model.Lt, model.Lte:
 		if f.Natural {
-			return strings.TrimSuffix(column, f.Column) + f.KeyColumn() + operators[c.Op] + b.Arg(collate.NaturalKey(c.Operand.(string)))
+			return strings.TrimSuffix(column, f.Column) + f.KeyColumn() + operators[c.Op] +
+				b.Arg(collate.NaturalKey(c.Operand.(string)))
 		}
 		return key + operators[c.Op] + b.Arg(collate.SortKey(c.Operand.(string)))
 	case model.ContainsFolded, model.StartsWithFolded, model.EndsWithFolded:

@@ -21,16 +21,23 @@ type Figure struct {
 // both engines truncate.
 var figures = []Figure{
 	{model.RowCount, "count", "n", "count(*)", func(a *model.Aggregate) any { return &a.Count }},
-	{model.PriceMin, "price.min", "price_min", "min(r.price_cents)", func(a *model.Aggregate) any { return &a.Price.Min }},
-	{model.PriceMax, "price.max", "price_max", "max(r.price_cents)", func(a *model.Aggregate) any { return &a.Price.Max }},
-	{model.PriceAvg, "price.avg", "price_avg", "(" + sum("r.price_cents") + " + count(*) / 2) / nullif(count(*), 0)", func(a *model.Aggregate) any { return &a.Price.Avg }},
-	{model.PriceSum, "price.sum", "price_sum", sum("r.price_cents"), func(a *model.Aggregate) any { return &a.Price.Sum }},
+	{model.PriceMin, "price.min", "price_min", "min(r.price_cents)",
+		func(a *model.Aggregate) any { return &a.Price.Min }},
+	{model.PriceMax, "price.max", "price_max", "max(r.price_cents)",
+		func(a *model.Aggregate) any { return &a.Price.Max }},
+	{model.PriceAvg, "price.avg", "price_avg", "(" + sum("r.price_cents") + " + count(*) / 2) / nullif(count(*), 0)",
+		func(a *model.Aggregate) any { return &a.Price.Avg }},
+	{model.PriceSum, "price.sum", "price_sum", sum("r.price_cents"),
+		func(a *model.Aggregate) any { return &a.Price.Sum }},
 	{model.PagesMin, "pages.min", "pages_min", "min(r.pages)", func(a *model.Aggregate) any { return &a.Pages.Min }},
 	{model.PagesMax, "pages.max", "pages_max", "max(r.pages)", func(a *model.Aggregate) any { return &a.Pages.Max }},
-	{model.PagesAvg, "pages.avg", "pages_avg", "(100 * " + sum("r.pages") + " + count(*) / 2) / nullif(count(*), 0)", func(a *model.Aggregate) any { return &a.Pages.Avg }},
+	{model.PagesAvg, "pages.avg", "pages_avg", "(100 * " + sum("r.pages") + " + count(*) / 2) / nullif(count(*), 0)",
+		func(a *model.Aggregate) any { return &a.Pages.Avg }},
 	{model.PagesSum, "pages.sum", "pages_sum", sum("r.pages"), func(a *model.Aggregate) any { return &a.Pages.Sum }},
-	{model.PublishedAtMin, "publishedAt.min", "published_at_min", "min(r.published_at)", func(a *model.Aggregate) any { return &a.PublishedAt.Min }},
-	{model.PublishedAtMax, "publishedAt.max", "published_at_max", "max(r.published_at)", func(a *model.Aggregate) any { return &a.PublishedAt.Max }},
+	{model.PublishedAtMin, "publishedAt.min", "published_at_min", "min(r.published_at)",
+		func(a *model.Aggregate) any { return &a.PublishedAt.Min }},
+	{model.PublishedAtMax, "publishedAt.max", "published_at_max", "max(r.published_at)",
+		func(a *model.Aggregate) any { return &a.PublishedAt.Max }},
 }
 
 func sum(column string) string { return "coalesce(CAST(sum(" + column + ") AS bigint), 0)" }
@@ -70,7 +77,8 @@ func (b *Builder) dimension(key model.GroupKey, bounds []model.Cents) dimension 
 	case model.ByCategory:
 		return dimension{
 			column: "category_id", expression: "rg.category_id", join: " JOIN genres rg ON rg.id = r.genre_id",
-			names: " JOIN categories ac ON ac.id = a.category_id", order: []string{b.Dialect.SortKey("ac.name_fold"), "a.category_id"},
+			names: " JOIN categories ac ON ac.id = a.category_id",
+			order: []string{b.Dialect.SortKey("ac.name_fold"), "a.category_id"},
 		}
 	case model.ByAuthor:
 		return b.textDimension("author")
@@ -81,7 +89,8 @@ func (b *Builder) dimension(key model.GroupKey, bounds []model.Cents) dimension 
 	case model.ByYear:
 		return dimension{column: "year", expression: b.Dialect.Year("r.published_at"), order: []string{"a.year"}}
 	default: // ByPriceRange
-		return dimension{column: "price_range", expression: b.priceRange(bounds, 0, len(bounds)), order: []string{"a.price_range"}}
+		return dimension{column: "price_range", expression: b.priceRange(bounds, 0, len(bounds)),
+			order: []string{"a.price_range"}}
 	}
 }
 
@@ -139,15 +148,19 @@ func (b *Builder) Groups(src Source, g *model.Grouping, found Candidates, parent
 	}
 	outer, order := "a."+strings.Join(columns, ", a."), groupOrder(g, dimensions)
 	if parents == "" {
-		return "SELECT " + outer + from + " ORDER BY " + order + " LIMIT " + strconv.Itoa(g.Limit) + " OFFSET " + strconv.Itoa(g.Offset)
+		return "SELECT " + outer + from + " ORDER BY " + order + " LIMIT " + strconv.Itoa(g.Limit) + " OFFSET " +
+			strconv.Itoa(g.Offset)
 	}
 	// A window function limits each parent, because SQLite lacks LATERAL. Groups are few.
-	return "SELECT " + strings.Join(columns, ", ") + " FROM (SELECT " + outer + ", row_number() OVER (PARTITION BY a.parent ORDER BY " + order + ") AS place" +
+	return "SELECT " + strings.Join(columns, ", ") + " FROM (SELECT " + outer +
+		", row_number() OVER (PARTITION BY a.parent ORDER BY " + order + ") AS place" +
 		from + ") t WHERE place <= " + strconv.Itoa(g.Limit) + " ORDER BY parent, place"
 }
 
 // grouped returns the SELECT of the groups without an order.
-func (b *Builder) grouped(src Source, g *model.Grouping, dimensions []dimension, found Candidates, parents string) string {
+func (b *Builder) grouped(
+	src Source, g *model.Grouping, dimensions []dimension, found Candidates, parents string,
+) string {
 	var columns, aggregates, where []string
 	var joins string
 	if parents != "" {
@@ -166,7 +179,8 @@ func (b *Builder) grouped(src Source, g *model.Grouping, dimensions []dimension,
 	for _, f := range Figures(g.Aggregates) {
 		columns = append(columns, f.expression+" AS "+f.column)
 	}
-	text := "SELECT " + strings.Join(append(columns, aggregates...), ", ") + b.rows(src, joins, g.Where, found, where...)
+	text := "SELECT " + strings.Join(append(columns, aggregates...), ", ") +
+		b.rows(src, joins, g.Where, found, where...)
 	if keys > 0 {
 		text += " GROUP BY " + ordinals(keys)
 	}

@@ -32,7 +32,8 @@ func (b *Builder) Image(t *Table, id, columns string) string {
 				selected = append(selected, "natural_key(fold("+value+"))"+b.Dialect.ByteOrder+" AS "+f.KeyColumn())
 			}
 			if t == Books && f.Name == "author" && b.Dialect.LimitsIndexRows {
-				selected = append(selected, "fold("+value+")"+b.Dialect.ByteOrder+" AS author_short") // never NULL, so long_author is not read
+				// never NULL, so long_author is not read
+				selected = append(selected, "fold("+value+")"+b.Dialect.ByteOrder+" AS author_short")
 			}
 		}
 	}

@@ -118,12 +118,14 @@ func (b *Builder) seek(k *Keyset, bound Bound) string {
 	oneWay := !slices.Contains(k.descending, !k.descending[0])
 	if last > 0 && oneWay && k.joins() == "" && b.Dialect.HasRowCompare {
 		// An index with all columns serves a row comparison.
-		return "(" + strings.Join(k.columns, ", ") + ")" + bound.Operator(k.descending[0], bound.Inclusive) + "(" + strings.Join(values, ", ") + ")"
+		return "(" + strings.Join(k.columns, ", ") + ")" + bound.Operator(k.descending[0], bound.Inclusive) + "(" +
+			strings.Join(values, ", ") + ")"
 	}
 	for i := last - 1; i >= 0; i-- {
 		// PostgreSQL estimates the number of rows well for this form.
 		column, value := k.columns[i], values[i]
-		text = column + bound.Operator(k.descending[i], true) + value + " AND (" + column + " <> " + value + " OR " + text + ")"
+		text = column + bound.Operator(k.descending[i], true) + value + " AND (" + column + " <> " + value + " OR " +
+			text + ")"
 	}
 	return text
 }

@@ -34,18 +34,22 @@ func (b *Builder) RowCount(src Source, where *model.Condition, found Candidates)
 // RowCounts returns the SELECT of the number of matching rows of each parent. It omits parents
 // without any. parents is the placeholder of an Array.
 func (b *Builder) RowCounts(src Source, where *model.Condition, found Candidates, parents string) string {
-	return "SELECT " + src.Parent + " AS parent, count(*) AS n" + b.rows(src, "", where, found, b.Dialect.In(src.Parent, parents)) +
+	return "SELECT " + src.Parent + " AS parent, count(*) AS n" +
+		b.rows(src, "", where, found, b.Dialect.In(src.Parent, parents)) +
 		" GROUP BY " + src.Parent
 }
 
 // IDs returns the SELECT of the ids of matching rows, limit of them at most, and locks these rows.
 func (b *Builder) IDs(src Source, where *model.Condition, found Candidates, limit int) string {
-	return "SELECT r.id" + b.rows(src, "", where, found) + " ORDER BY r.id LIMIT " + strconv.Itoa(limit) + b.Dialect.ForUpdate
+	return "SELECT r.id" + b.rows(src, "", where, found) + " ORDER BY r.id LIMIT " + strconv.Itoa(limit) +
+		b.Dialect.ForUpdate
 }
 
 // Page returns the SELECT of a page's columns and sort keys. parent is the expression of the
 // parent's id, or empty.
-func (b *Builder) Page(src Source, columns []*model.FieldInfo, p *model.Page, k Keyset, found Candidates, parent string) string {
+func (b *Builder) Page(
+	src Source, columns []*model.FieldInfo, p *model.Page, k Keyset, found Candidates, parent string,
+) string {
 	ranked := ByRank(p) && parent == ""
 	switch {
 	case ranked && p.Where == nil:
@@ -64,9 +68,11 @@ func (b *Builder) Page(src Source, columns []*model.FieldInfo, p *model.Page, k 
 // Places returns the SELECT of the id and sort keys of every n-th row in the order of a list,
 // limit of them at most.
 func (b *Builder) Places(src Source, p *model.Page, k Keyset, every, limit int) string {
-	numbered := "SELECT r.id" + k.selected() + ", row_number() OVER (ORDER BY " + k.orderBy(false) + ") AS place" + b.rows(src, k.joins(), p.Where, "")
+	numbered := "SELECT r.id" + k.selected() + ", row_number() OVER (ORDER BY " + k.orderBy(false) + ") AS place" +
+		b.rows(src, k.joins(), p.Where, "")
 	of := k.of("k")
-	return "SELECT k.id" + of.selected() + " FROM (" + numbered + ") k WHERE place % " + strconv.Itoa(every) + " = 0 ORDER BY place LIMIT " + strconv.Itoa(limit)
+	return "SELECT k.id" + of.selected() + " FROM (" + numbered + ") k WHERE place % " + strconv.Itoa(every) +
+		" = 0 ORDER BY place LIMIT " + strconv.Itoa(limit)
 }
 
 // ByRank reports whether a page is ordered by relevance alone.
@@ -89,7 +95,8 @@ func (b *Builder) limited(src Source, p *model.Page, k Keyset, found Candidates,
 	for _, bound := range Bounds(p) {
 		where = append(where, b.seek(&k, bound))
 	}
-	return k.selected() + b.rows(src, k.joins(), p.Where, found, where...) + " ORDER BY " + k.orderBy(p.Backward) + b.limit(p)
+	return k.selected() + b.rows(src, k.joins(), p.Where, found, where...) + " ORDER BY " + k.orderBy(p.Backward) +
+		b.limit(p)
 }
 
 // ranked returns the SELECT of the ids and ranks of a search's page within bounds.

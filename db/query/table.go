@@ -31,10 +31,11 @@ type ordering struct {
 // The tables of the catalogue.
 var (
 	Books = newTable("books", "Book", map[string]ordering{
-		"GENRE_NAME":    {expression: "og.name_fold", join: " JOIN genres og ON og.id = r.genre_id"},
-		"CATEGORY_NAME": {expression: "oc.name_fold", join: " JOIN genres og ON og.id = r.genre_id JOIN categories oc ON oc.id = og.category_id"},
-		"PUBLISHED_AT":  {kind: model.KindDate, expression: "r.published_at", covered: true},
-		"PRICE":         {kind: model.KindCents, expression: "r.price_cents", covered: true},
+		"GENRE_NAME": {expression: "og.name_fold", join: " JOIN genres og ON og.id = r.genre_id"},
+		"CATEGORY_NAME": {expression: "oc.name_fold",
+			join: " JOIN genres og ON og.id = r.genre_id JOIN categories oc ON oc.id = og.category_id"},
+		"PUBLISHED_AT": {kind: model.KindDate, expression: "r.published_at", covered: true},
+		"PRICE":        {kind: model.KindCents, expression: "r.price_cents", covered: true},
 	})
 	Genres = newTable("genres", "Genre", map[string]ordering{
 		"CATEGORY_NAME": {expression: "oc.name_fold", join: " JOIN categories oc ON oc.id = r.category_id"},
@@ -47,9 +48,10 @@ var (
 // newTable returns the table of a type. orders are additional orders and changes to its fields' orders.
 func newTable(name, typename string, orders map[string]ordering) *Table {
 	entity := model.Entities[typename]
-	t := &Table{Name: name, typename: typename, fields: map[string]*model.FieldInfo{}, relations: map[string]model.Relation{}, orders: map[string]ordering{
-		model.Relevance: {kind: model.KindInt, expression: "s.rank"},
-	}}
+	t := &Table{Name: name, typename: typename, fields: map[string]*model.FieldInfo{},
+		relations: map[string]model.Relation{}, orders: map[string]ordering{
+			model.Relevance: {kind: model.KindInt, expression: "s.rank"},
+		}}
 	for i := range entity.Fields {
 		f := &entity.Fields[i]
 		t.fields[f.Name] = f

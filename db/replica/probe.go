@@ -77,7 +77,8 @@ func (set *Set) probeReplica(ctx context.Context, r *replica) error {
 		case !p.standby:
 			set.passOver(r, "it is not a standby")
 		case p.schema != primary.schema:
-			set.passOver(r, fmt.Sprintf("its schema has version %d, and that of the primary %d", p.schema, primary.schema))
+			set.passOver(r,
+				fmt.Sprintf("its schema has version %d, and that of the primary %d", p.schema, primary.schema))
 		default:
 			set.use(r, p, primary)
 		}

@@ -35,7 +35,9 @@ func (v Vector) sum() (sum int64) {
 const VectorSQL = `SELECT slot, n, reference FROM revision WHERE n > 0`
 
 // ReadVector reads the vector and the revision of a snapshot.
-func ReadVector(ctx context.Context, query func(ctx context.Context, text string, args ...any) (*sql.Rows, error)) (v Vector, at model.Revision, err error) {
+func ReadVector(
+	ctx context.Context, query func(ctx context.Context, text string, args ...any) (*sql.Rows, error),
+) (v Vector, at model.Revision, err error) {
 	rows, err := query(ctx, VectorSQL)
 	if err != nil {
 		return nil, at, err

@@ -17,10 +17,11 @@ import (
 )
 
 func init() { // as with fold, only statements of this program may use it
-	sqlite.MustRegisterDeterministicScalarFunction("words", 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-		text, _ := args[0].(string)
-		return search.Words(text), nil
-	})
+	sqlite.MustRegisterDeterministicScalarFunction("words", 1,
+		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+			text, _ := args[0].(string)
+			return search.Words(text), nil
+		})
 }
 
 // Derivation describes how the folded forms and the search entries of a table follow from its texts. The fields in
@@ -56,7 +57,8 @@ func DerivationOf(d *dialect.Dialect, table string) Derivation {
 	}
 	derived := Derivation{
 		Table: table, ID: "id", entry: "name, words",
-		row: strings.Join(texts, "_fold, ") + "_fold" + keys, rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")" + keyValues,
+		row:       strings.Join(texts, "_fold, ") + "_fold" + keys,
+		rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")" + keyValues,
 		// updates the generated columns too, and runs the trigger of keys
 		update: "(" + strings.Join(texts, ", ") + keys + ") = (r." + strings.Join(texts, ", r.") + keyValues + ")",
 		begin:  []string{derivingOn}, end: []string{derivingOff},
@@ -67,7 +69,8 @@ func DerivationOf(d *dialect.Dialect, table string) Derivation {
 		derived.row += ", author_short"
 		derived.rowValues += ", CASE WHEN char_length(r.author_fold) <= 100 THEN r.author_fold END"
 	}
-	derived.entryValues = "words(r.name_fold), searchable(words(r.name_fold) || joined(r.name_fold), " + author + ", words(r.description_fold) || joined(r.description_fold))"
+	derived.entryValues = "words(r.name_fold), searchable(words(r.name_fold) || joined(r.name_fold), " + author +
+		", words(r.description_fold) || joined(r.description_fold))"
 	return derived
 }
 
@@ -87,7 +90,8 @@ func naturalFields(table string) (fields []*model.FieldInfo) {
 func (d Derivation) WrongSQL(where string) string {
 	return fmt.Sprintf(`SELECT r.id FROM %[1]s r LEFT JOIN %[1]s_search s ON s.%[2]s = r.id
 WHERE %[3]s AND (r.%[4]s, s.%[5]s) IS DISTINCT FROM (%[6]s, %[7]s) ORDER BY r.id`,
-		d.Table, d.ID, where, strings.ReplaceAll(d.row, ", ", ", r."), strings.ReplaceAll(d.entry, ", ", ", s."), d.rowValues, d.entryValues)
+		d.Table, d.ID, where, strings.ReplaceAll(d.row, ", ", ", r."), strings.ReplaceAll(d.entry, ", ", ", s."),
+		d.rowValues, d.entryValues)
 }
 
 // DeriveSQL returns statements that derive the columns and the search entries of rows again, and advance the revision.
@@ -96,12 +100,16 @@ func (d Derivation) DeriveSQL(ids []int64) (statements []string) {
 	for part := range slices.Chunk(ids, batchRows) {
 		list := strings.Trim(strings.ReplaceAll(fmt.Sprint(part), " ", ", "), "[]")
 		statements = append(statements,
-			fmt.Sprintf(`UPDATE %s AS r SET %s WHERE id IN (%s) AND (r.%s) IS DISTINCT FROM (%s)`, d.Table, d.update, list, strings.ReplaceAll(d.row, ", ", ", r."), d.rowValues),
+			fmt.Sprintf(`UPDATE %s AS r SET %s WHERE id IN (%s) AND (r.%s) IS DISTINCT FROM (%s)`, d.Table, d.update,
+				list, strings.ReplaceAll(d.row, ", ", ", r."), d.rowValues),
 			fmt.Sprintf(`DELETE FROM %s_search WHERE %s IN (%s)`, d.Table, d.ID, list),
-			fmt.Sprintf(`INSERT INTO %[1]s_search (%[2]s, %[3]s) SELECT id, %[4]s FROM %[1]s r WHERE id IN (%[5]s)`, d.Table, d.ID, d.entry, d.entryValues, list))
+			fmt.Sprintf(`INSERT INTO %[1]s_search (%[2]s, %[3]s) SELECT id, %[4]s FROM %[1]s r WHERE id IN (%[5]s)`,
+				d.Table, d.ID, d.entry, d.entryValues, list))
 	}
 	statements = slices.Concat(d.begin, statements, d.end)
-	return append(statements, fmt.Sprintf(`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, Step()))
+	return append(statements,
+		fmt.Sprintf(
+			`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, Step()))
 }
 
 // Step returns a random increase of the revision, as in the triggers.

@@ -64,7 +64,8 @@ type Schema struct {
 func (s *Schema) BringUp(ctx context.Context) error {
 	found, target, err := s.current(ctx)
 	if fault.Of(err) == fault.Denied {
-		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role (docs/postgres.md): %w", err)
+		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role "+
+			"(docs/postgres.md): %w", err)
 	}
 	if err != nil {
 		return err
@@ -86,10 +87,13 @@ func (s *Schema) BringUp(ctx context.Context) error {
 		return err
 	}
 	if !may && has {
-		return fmt.Errorf("rows of the catalogue are not changed to schema %d yet, and this database role or server does not permit it: run catalogue db migrate up as the owner of the tables, on the primary", target)
+		return fmt.Errorf("rows of the catalogue are not changed to schema %d yet, and this database role or server "+
+			"does not permit it: run catalogue db migrate up as the owner of the tables, on the primary", target)
 	}
 	if !may {
-		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary", found.Number, target)
+		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does "+
+			"not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary",
+			found.Number, target)
 	}
 	return s.Migrate(ctx)
 }
@@ -135,9 +139,11 @@ func (s *Schema) Migrate(ctx context.Context) error {
 			}
 			return s.verify(ctx, before.Number <= target)
 		}
-		if e, ok := errors.AsType[*pq.Error](err); ok && (e.Code == fault.LockNotAvailable || e.Code == fault.Deadlock) && locked < lockAttempts {
+		if e, ok := errors.AsType[*pq.Error](err); ok &&
+			(e.Code == fault.LockNotAvailable || e.Code == fault.Deadlock) && locked < lockAttempts {
 			locked++
-			s.Logger.WarnContext(ctx, "a transaction holds a table that a migration changes: it is tried again", "attempt", locked)
+			s.Logger.WarnContext(ctx, "a transaction holds a table that a migration changes: it is tried again",
+				"attempt", locked)
 			select {
 			case <-ctx.Done():
 			case <-time.After(lockPause):
@@ -201,7 +207,9 @@ func (s *Schema) lockMigrations(ctx context.Context) (release func(), err error)
 	}
 	const interval = 50 * time.Millisecond
 	// An argument would leave a portal open, and CREATE INDEX CONCURRENTLY waits for its snapshot.
-	try := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock(%d) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, lock.DefaultLockID)
+	try := fmt.Sprintf(
+		`SELECT pg_try_advisory_xact_lock(%d) FROM set_config('idle_in_transaction_session_timeout', '0', true)`,
+		lock.DefaultLockID)
 	for {
 		// It ends after a canceled migration. In a higher isolation level, which may be the role's default, it
 		// would keep a snapshot, and CREATE INDEX CONCURRENTLY waits for the end of older snapshots.

@@ -40,7 +40,8 @@ func Normalize(ctx context.Context, d *dialect.Dialect, tx *sqlx.Tx, table strin
 		return err
 	}
 	for _, row := range rows {
-		if _, err := tx.ExecContext(ctx, tx.Rebind(fmt.Sprintf(`UPDATE %s SET updated_at = ? WHERE id = ?`, table)), row.updated, row.id); err != nil {
+		if _, err := tx.ExecContext(ctx, tx.Rebind(fmt.Sprintf(`UPDATE %s SET updated_at = ? WHERE id = ?`, table)),
+			row.updated, row.id); err != nil {
 			return err
 		}
 	}
@@ -57,7 +58,8 @@ func CountNotNormal(ctx context.Context, tx *sqlx.Tx, table string) (int, error)
 // actor from the changes that the transaction has logged: for PostgreSQL it is the role.
 func unstamped(d *dialect.Dialect, table string) (begin, end []string) {
 	if d.DerivesTexts {
-		return []string{`UPDATE changes SET actor = NULL WHERE xid = pg_current_xact_id()`, derivingOn}, []string{derivingOff}
+		return []string{`UPDATE changes SET actor = NULL WHERE xid = pg_current_xact_id()`, derivingOn},
+			[]string{derivingOff}
 	}
 	for _, t := range triggers(d) {
 		if t.name == table+"_stamp" {
@@ -69,14 +71,17 @@ func unstamped(d *dialect.Dialect, table string) (begin, end []string) {
 
 // findNotNormal returns the text columns of a table, and the rows with ids after one and up to another that are
 // not in NFC. locks is the end of its SELECT.
-func findNotNormal(ctx context.Context, tx *sqlx.Tx, table string, after, last int64, locks string) (columns []string, found []notNormal, err error) {
+func findNotNormal(
+	ctx context.Context, tx *sqlx.Tx, table string, after, last int64, locks string,
+) (columns []string, found []notNormal, err error) {
 	var bounds []int64
 	for _, f := range fieldsOf(table) {
 		if f.Kind == model.KindText && f.Writable {
 			columns, bounds = append(columns, f.Column), append(bounds, f.Max)
 		}
 	}
-	text := fmt.Sprintf(`SELECT id, CAST(updated_at AS text), %s FROM %s r WHERE id > %d AND id <= %d ORDER BY id%s`, strings.Join(columns, ", "), table, after, last, locks)
+	text := fmt.Sprintf(`SELECT id, CAST(updated_at AS text), %s FROM %s r WHERE id > %d AND id <= %d ORDER BY id%s`,
+		strings.Join(columns, ", "), table, after, last, locks)
 	rows, err := tx.QueryxContext(ctx, text)
 	if err != nil {
 		return nil, nil, err

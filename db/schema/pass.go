@@ -72,7 +72,8 @@ func (s *Schema) runBatch(ctx context.Context, target int64) error {
 		Version, Position int64
 		Name              string
 	}
-	err = tx.GetContext(ctx, &next, `SELECT version, name, position`+fmt.Sprintf(passesSQL, target)+` ORDER BY version, name LIMIT 1`)
+	err = tx.GetContext(ctx, &next,
+		`SELECT version, name, position`+fmt.Sprintf(passesSQL, target)+` ORDER BY version, name LIMIT 1`)
 	if errors.Is(err, sql.ErrNoRows) { // another process has completed it
 		return nil
 	}
@@ -80,7 +81,9 @@ func (s *Schema) runBatch(ctx context.Context, target int64) error {
 		return err
 	}
 	var last sql.NullInt64
-	err = tx.GetContext(ctx, &last, fmt.Sprintf(`SELECT max(id) FROM (SELECT id FROM %s WHERE id > %d ORDER BY id LIMIT %d) r`, next.Name, next.Position, batchRows))
+	err = tx.GetContext(ctx, &last,
+		fmt.Sprintf(`SELECT max(id) FROM (SELECT id FROM %s WHERE id > %d ORDER BY id LIMIT %d) r`, next.Name,
+			next.Position, batchRows))
 	if err != nil {
 		return err
 	}
@@ -92,7 +95,8 @@ func (s *Schema) runBatch(ctx context.Context, target int64) error {
 	} else {
 		moved = `DELETE FROM passes`
 	}
-	if _, err := tx.ExecContext(ctx, moved+fmt.Sprintf(` WHERE version = %d AND name = '%s'`, next.Version, next.Name)); err != nil {
+	if _, err := tx.ExecContext(ctx,
+		moved+fmt.Sprintf(` WHERE version = %d AND name = '%s'`, next.Version, next.Name)); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -25,12 +25,14 @@ type trigger struct {
 }
 
 // tables are the tables with triggers and their types, in the order in which writers lock them.
-var tables = []struct{ name, entity string }{{query.Categories.Name, "Category"}, {query.Genres.Name, "Genre"}, {query.Books.Name, "Book"}}
+var tables = []struct{ name, entity string }{{query.Categories.Name, "Category"}, {query.Genres.Name, "Genre"},
+	{query.Books.Name, "Book"}}
 
 // triggers returns the triggers of all tables, in the order in which writers lock them.
 func triggers(d *dialect.Dialect) (all []trigger) {
 	for _, table := range tables {
-		t := triggered{dialect: d, table: table.name, code: strings.ToLower(table.entity[:1]), fields: model.Entities[table.entity].Fields}
+		t := triggered{dialect: d, table: table.name, code: strings.ToLower(table.entity[:1]),
+			fields: model.Entities[table.entity].Fields}
 		if d.DerivesTexts {
 			all = append(all, t.postgres()...)
 		} else {
@@ -50,7 +52,8 @@ type triggered struct {
 // texts returns the fields that are searched or have a stored folded form, searched ones first.
 func (t triggered) texts() (texts []*model.FieldInfo) {
 	for _, column := range search.Columns(t.table) {
-		texts = append(texts, &t.fields[slices.IndexFunc(t.fields, func(f model.FieldInfo) bool { return f.Column == column })])
+		texts = append(texts,
+			&t.fields[slices.IndexFunc(t.fields, func(f model.FieldInfo) bool { return f.Column == column })])
 	}
 	return append(texts, t.plain()...)
 }
@@ -104,20 +107,25 @@ func (t triggered) sqlite() (all []trigger) {
 		read = append(read, "('"+f.Column+"', "+value+")")
 		switch {
 		case f.Column == "name":
-			folded = append(folded, `(name_fold, name_words) = (SELECT folded, words FROM reading WHERE field = 'name')`)
+			folded = append(folded,
+				`(name_fold, name_words) = (SELECT folded, words FROM reading WHERE field = 'name')`)
 		case t.folds(f):
-			folded = append(folded, fmt.Sprintf(`%s = (SELECT folded FROM reading WHERE field = '%s')`, f.FoldColumn(), f.Column))
+			folded = append(folded,
+				fmt.Sprintf(`%s = (SELECT folded FROM reading WHERE field = '%s')`, f.FoldColumn(), f.Column))
 		}
 		if f.Natural {
-			folded = append(folded, fmt.Sprintf(`%s = (SELECT natural_key FROM reading WHERE field = '%s')`, f.KeyColumn(), f.Column))
+			folded = append(folded,
+				fmt.Sprintf(`%s = (SELECT natural_key FROM reading WHERE field = '%s')`, f.KeyColumn(), f.Column))
 			lacksKey += fmt.Sprintf(` OR NEW.%s = '' AND NEW.%s <> ''`, f.KeyColumn(), f.FoldColumn())
 		}
 	}
 	// A program of a schema before foldingVersion gives words by another rule, which are replaced.
 	fold := `
   INSERT INTO reading (field, text) VALUES ` + strings.Join(read, ", ") + `;
-  UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + `, ` + each(searched[1:], "%s_words = NULL", ", ") + `, actor = NULL WHERE id = NEW.id;
-  INSERT OR REPLACE INTO ` + t.table + `_search (rowid, ` + each(searched, "%s", ", ") + `) SELECT NEW.id, ` + each(searched, "(SELECT words FROM reading WHERE field = '%s')", ", ") + `;
+  UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + `, ` +
+		each(searched[1:], "%s_words = NULL", ", ") + `, actor = NULL WHERE id = NEW.id;
+  INSERT OR REPLACE INTO ` + t.table + `_search (rowid, ` + each(searched, "%s", ", ") + `) SELECT NEW.id, ` +
+		each(searched, "(SELECT words FROM reading WHERE field = '%s')", ", ") + `;
   DELETE FROM reading;`
 	// The time is not before the time of the newest change n.
 	const newest = `max(f.start, coalesce(n.seq, 0))`
@@ -131,25 +139,33 @@ func (t triggered) sqlite() (all []trigger) {
 	add := func(kind, event, body string) {
 		name := t.table + "_" + kind
 		text := "CREATE TRIGGER " + name + " " + event + "\nBEGIN" + body + "\nEND"
-		all = append(all, trigger{name, "DROP TRIGGER IF EXISTS " + name + ";\n-- +goose StatementBegin\n" + text + ";\n-- +goose StatementEnd\n", text})
+		all = append(all,
+			trigger{name,
+				"DROP TRIGGER IF EXISTS " + name + ";\n-- +goose StatementBegin\n" + text +
+					";\n-- +goose StatementEnd\n", text})
 	}
 	of := `UPDATE OF ` + each(columns, "%s", ", ") + rowIDs + ` ON ` + t.table
 	add("revision_update", `AFTER `+of, `
   UPDATE revision SET n = n + 1 + (random() & 16777215)`+t.reference()+`;`)
 	add("search_insert", `AFTER INSERT ON `+t.table+` WHEN NEW.given_words IS NULL`+lacksKey, fold)
-	add("search_update", `AFTER UPDATE OF id, `+each(texts, "%s", ", ")+rowIDs+` ON `+t.table+` WHEN NEW.id IS NOT OLD.id OR `+each(texts, "NEW.%[1]s IS NOT OLD.%[1]s", " OR "), `
+	add("search_update",
+		`AFTER UPDATE OF id, `+each(texts, "%s", ", ")+rowIDs+` ON `+t.table+` WHEN NEW.id IS NOT OLD.id OR `+
+			each(texts, "NEW.%[1]s IS NOT OLD.%[1]s", " OR "), `
   DELETE FROM `+t.table+`_search WHERE rowid = OLD.id;`+fold)
-	add("log_delete", `AFTER DELETE ON `+t.table, log+`OLD.id, OLD.version, '`+t.code+`', 'd', f.actor, `+image("OLD")+`, 1`+feed+`;`)
+	add("log_delete", `AFTER DELETE ON `+t.table,
+		log+`OLD.id, OLD.version, '`+t.code+`', 'd', f.actor, `+image("OLD")+`, 1`+feed+`;`)
 
 	// REPLACE deletes a row without its triggers. A statement that may replace one keeps it in the table replaced, and
-	// then logs its deletion, unless something was logged since: with recursive triggers, the deletion. The version of the
-	// row goes on.
+	// then logs its deletion, unless something was logged since: with recursive triggers, the deletion. The version
+	// of the row goes on.
 	keep := `
   DELETE FROM replaced;
-  INSERT INTO replaced (type, row_id, version, seq, old) SELECT '` + t.code + `', r.id, r.version, ` + newest + `, ` + image("r") + feed + ` CROSS JOIN ` + t.table + ` r WHERE r.id = NEW.id;`
+  INSERT INTO replaced (type, row_id, version, seq, old) SELECT '` + t.code + `', r.id, r.version, ` + newest + `, ` +
+		image("r") + feed + ` CROSS JOIN ` + t.table + ` r WHERE r.id = NEW.id;`
 	exists := `EXISTS (SELECT 1 FROM ` + t.table + ` WHERE id = NEW.id)`
 	replaced := ` replaced r WHERE r.type = '` + t.code + `' AND r.row_id = NEW.id`
-	deleted := log + `r.row_id, r.version, r.type, 'd', f.actor, r.old, 1` + feed + ` CROSS JOIN` + replaced + ` AND r.seq = ` + newest
+	deleted := log + `r.row_id, r.version, r.type, 'd', f.actor, r.old, 1` + feed + ` CROSS JOIN` + replaced +
+		` AND r.seq = ` + newest
 	stamped := `, actor = '' WHERE id = NEW.id`
 	created := log + `NEW.id, NEW.version, '` + t.code + `', 'c', coalesce(nullif(NEW.actor, ''), f.actor), NULL, `
 	// An INSERT of the service that is a transaction has its time at once.
@@ -157,7 +173,8 @@ func (t triggered) sqlite() (all []trigger) {
 	add("replace_insert", `BEFORE INSERT ON `+t.table+` WHEN NEW.id > 0 AND `+exists, keep)
 	add("replace_update", `BEFORE UPDATE OF id`+rowIDs+` ON `+t.table+` WHEN NEW.id <> OLD.id AND `+exists, keep)
 	add("log_insert", `AFTER INSERT ON `+t.table+` WHEN NOT EXISTS (SELECT 1 FROM`+replaced+`)`, `
-  UPDATE changes SET at = max(`+now+`, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1 AND `+alone+`;`+
+  UPDATE changes SET at = max(`+now+
+		`, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1 AND `+alone+`;`+
 		created+`CASE WHEN `+alone+` THEN NULL ELSE 1 END`+feed+`;`)
 	add("log_replaced", `AFTER INSERT ON `+t.table+` WHEN EXISTS (SELECT 1 FROM`+replaced+`)`, deleted+`;
   UPDATE replaced SET version = max(version + 1, NEW.version), seq = 0, old = NULL;`+
@@ -165,13 +182,15 @@ func (t triggered) sqlite() (all []trigger) {
   UPDATE `+t.table+` SET version = (SELECT version FROM replaced)`+stamped+`;
   UPDATE `+t.table+` SET actor = NULL WHERE id = NEW.id;`)
 
-	// It logs the old columns and then stamps the row. The empty actor keeps the second UPDATE out of the log, also with
-	// recursive triggers.
-	wrong := ` AND (NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> ` + now + ` OR NEW.id <> OLD.id)`
+	// It logs the old columns and then stamps the row. The empty actor keeps the second UPDATE out of the log, also
+	// with recursive triggers.
+	wrong := ` AND (NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> ` + now +
+		` OR NEW.id <> OLD.id)`
 	next := `max(OLD.version, coalesce((SELECT r.version FROM` + replaced + ` AND NEW.id <> OLD.id), 0)) + 1`
 	add("stamp", `AFTER `+of+` WHEN NEW.actor IS NOT ''`,
 		deleted+` AND NEW.id <> OLD.id;`+
-			log+`OLD.id, OLD.version + (NEW.id = OLD.id), '`+t.code+`', CASE WHEN NEW.id = OLD.id THEN 'u' ELSE 'd' END, f.actor, `+image("OLD")+`, 1`+feed+`;`+
+			log+`OLD.id, OLD.version + (NEW.id = OLD.id), '`+t.code+
+			`', CASE WHEN NEW.id = OLD.id THEN 'u' ELSE 'd' END, f.actor, `+image("OLD")+`, 1`+feed+`;`+
 			log+`NEW.id, `+next+`, '`+t.code+`', 'c', f.actor, NULL, 1`+feed+` WHERE NEW.id <> OLD.id;
   UPDATE `+t.table+` SET version = `+next+`, created_at = OLD.created_at, updated_at = `+now+stamped+wrong+`;
   UPDATE `+t.table+` SET actor = NULL WHERE id = NEW.id`+wrong+`;`)
@@ -217,9 +236,12 @@ END $made$;
 		function := t.table + "_fold"
 		natural := slices.DeleteFunc(slices.Clone(plain), func(f *model.FieldInfo) bool { return !f.Natural })
 		derived := each(plain, "%[1]s, %[1]s_fold", ", ") + each(natural, ", %s_key", "")
-		add("fold", `CREATE OR REPLACE FUNCTION `+function+`() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+		add("fold",
+			`CREATE OR REPLACE FUNCTION `+
+				function+`() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
     BEGIN
-      `+each(plain, "NEW.%[1]s_fold := coalesce(fold(NEW.%[1]s), '');", " ")+each(natural, " NEW.%[1]s_key := natural_key(NEW.%[1]s_fold);", "")+`
+      `+each(plain, "NEW.%[1]s_fold := coalesce(fold(NEW.%[1]s), '');", " ")+
+				each(natural, " NEW.%[1]s_key := natural_key(NEW.%[1]s_fold);", "")+`
       RETURN NEW;
     END $$;
     `, "BEFORE INSERT OR UPDATE OF "+derived, function, strings.ReplaceAll(derived, " ", ""))
@@ -260,7 +282,8 @@ const foldingVersion = 8
 // because Go knows a later version of Unicode, a further migration must run them.
 var fillFolding = sync.OnceValue(func() string {
 	text, _ := json.Marshal(collate.Foldings()) // marshaling texts cannot fail
-	return "-- +goose StatementBegin\nINSERT OR REPLACE INTO folding SELECT key, value FROM json_each('" + strings.ReplaceAll(string(text), "'", "''") +
+	return "-- +goose StatementBegin\nINSERT OR REPLACE INTO folding SELECT key, value FROM json_each('" +
+		strings.ReplaceAll(string(text), "'", "''") +
 		"');\n-- +goose StatementEnd\nUPDATE characters SET marks = '[" + collate.Marks() + "]';\n"
 })
 

@@ -24,7 +24,8 @@ func (s *Schema) verify(ctx context.Context, own bool) error {
 	}
 	for index := range trigramIndexes {
 		if s.Dialect.HasTrigrams && !slices.Contains(names, index) {
-			s.Logger.WarnContext(ctx, "pg_trgm is missing: typo correction is off and substring filters are slow; run CREATE EXTENSION pg_trgm as an administrator, then catalogue db migrate up as the owner of the tables")
+			s.Logger.WarnContext(ctx, "pg_trgm is missing: typo correction is off and substring filters are slow; "+
+				"run CREATE EXTENSION pg_trgm as an administrator, then catalogue db migrate up as the owner of the tables")
 			break
 		}
 	}
@@ -48,7 +49,8 @@ func (s *Schema) verify(ctx context.Context, own bool) error {
 		}
 		for _, t := range triggers(s.Dialect) {
 			if !slices.Contains(names, strings.Join(strings.Fields(t.text), " ")) {
-				missing = append(missing, fmt.Errorf("the trigger %s does not match the fields: run catalogue db doctor --fix", t.name))
+				missing = append(missing,
+					fmt.Errorf("the trigger %s does not match the fields: run catalogue db doctor --fix", t.name))
 			}
 		}
 	}
@@ -71,13 +73,16 @@ func (s *Schema) createTrigramIndexes(ctx context.Context) error {
 		return nil
 	}
 	var installed bool
-	err := s.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))`).Scan(&installed)
+	err := s.DB.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))`).Scan(
+		&installed)
 	if err != nil {
 		return err
 	}
 	if !installed {
 		_, err := s.DB.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS pg_trgm`)
-		if _, refused := errors.AsType[*pq.Error](err); refused && (fault.Of(err) == fault.Denied || fault.Of(err) == fault.Other) {
+		if _, refused := errors.AsType[*pq.Error](err); refused &&
+			(fault.Of(err) == fault.Denied || fault.Of(err) == fault.Other) {
 			s.Logger.WarnContext(ctx, "cannot install the extension pg_trgm", "error", err)
 			return nil
 		}
@@ -86,7 +91,8 @@ func (s *Schema) createTrigramIndexes(ctx context.Context) error {
 		}
 	}
 	var valid []string
-	err = s.DB.SelectContext(ctx, &valid, `SELECT relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indisvalid AND relnamespace = current_schema()::regnamespace`)
+	err = s.DB.SelectContext(ctx, &valid,
+		`SELECT relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indisvalid AND relnamespace = current_schema()::regnamespace`)
 	if err != nil {
 		return err
 	}
@@ -97,7 +103,9 @@ func (s *Schema) createTrigramIndexes(ctx context.Context) error {
 		table, _, _ := strings.Cut(name, "_")
 		for _, statement := range []string{ // concurrently, because gateways may be writing
 			`DROP INDEX CONCURRENTLY IF EXISTS ` + name, // an invalid one of an interrupted migration
-			fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`, name, table, column),
+			fmt.Sprintf(
+				`CREATE INDEX CONCURRENTLY %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
+				name, table, column),
 		} {
 			if _, err := s.DB.ExecContext(ctx, statement); err != nil {
 				return err

@@ -70,10 +70,14 @@ func (s *Schema) current(ctx context.Context) (found Version, target int64, err 
 		return found, target, err
 	}
 	if target < found.LowestProgram {
-		return found, target, fmt.Errorf("the database was migrated by a newer version of catalogue (schema %d, this program knows %d, and at least %d is needed): "+
-			"use that version, or export the catalogue with it and import the export into a new database", found.Number, target, found.LowestProgram)
+		return found, target, fmt.Errorf("the database was migrated by a newer version of catalogue (schema %d, this "+
+			"program knows %d, and at least %d is needed): "+
+			"use that version, or export the catalogue with it and import the export into a new database", found.Number,
+			target, found.LowestProgram)
 	}
-	s.Logger.WarnContext(ctx, "the schema is of a newer program, on which this one may serve: upgrade this program soon", "schema", found.Number, "known", target)
+	s.Logger.WarnContext(ctx,
+		"the schema is of a newer program, on which this one may serve: upgrade this program soon", "schema",
+		found.Number, "known", target)
 	return found, target, nil
 }
 
@@ -91,7 +95,8 @@ func CheckOrigin(ctx context.Context, on *sqlx.DB, d *dialect.Dialect, version i
 		return err
 	}
 	return fmt.Errorf("the database is of a program before 0.1.0, whose schema %d cannot be upgraded: "+
-		"export the catalogue with that program, and import the export into a new database with this one (docs/upgrade.md)", version)
+		"export the catalogue with that program, and import the export into a new database with this one "+
+		"(docs/upgrade.md)", version)
 }
 
 // Check reports whether this program may serve on a schema.
@@ -102,11 +107,16 @@ func (s *Schema) Check(found Version) model.Check {
 	case err != nil:
 		check.Status, check.Output = model.Fail, "The migrations cannot be read."
 	case found.Number < target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d; this program needs %d. Run catalogue db migrate up.", found.Number, target)
+		check.Status, check.Output = model.Fail,
+			fmt.Sprintf("The schema has version %d; this program needs %d. Run catalogue db migrate up.", found.Number,
+				target)
 	case found.LowestProgram > target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d, on which this program may not serve: it knows %d, and at least %d is needed. Upgrade the program.", found.Number, target, found.LowestProgram)
+		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d, on which this program may "+
+			"not serve: it knows %d, and at least %d is needed. Upgrade the program.", found.Number, target,
+			found.LowestProgram)
 	case found.Number > target:
-		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema has version %d of a newer program; this program knows %d and may serve. Upgrade it soon.", found.Number, target)
+		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema has version %d of a newer program; this "+
+			"program knows %d and may serve. Upgrade it soon.", found.Number, target)
 	}
 	return check
 }

@@ -49,12 +49,16 @@ func (s *Search) correct(ctx context.Context, d *dialect.Dialect, run Select) er
 			continue
 		}
 		// The vocabulary may contain words of deleted rows.
-		existing, err := read[string](ctx, d, run, func(b *query.Builder) string { return s.engine.existing(b, s.table.Name, all) })
+		existing, err := read[string](ctx, d, run, func(b *query.Builder) string {
+			return s.engine.existing(b, s.table.Name, all)
+		})
 		if err != nil {
 			return err
 		}
 		for word, others := range candidates {
-			nearest[word] = slices.DeleteFunc(others, func(other string) bool { return !slices.Contains(existing, other) })
+			nearest[word] = slices.DeleteFunc(others, func(other string) bool {
+				return !slices.Contains(existing, other)
+			})
 		}
 	}
 	for i, t := range s.terms {

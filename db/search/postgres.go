@@ -49,7 +49,8 @@ func (postgres) upTo(rows, enough string, before []string) string {
 
 // countUpTo materializes the rows; otherwise PostgreSQL would scan the table to find a few.
 func (postgres) countUpTo(rows string, max int) string {
-	return `WITH m AS MATERIALIZED (` + rows + `) SELECT count(*) FROM (SELECT FROM m LIMIT ` + strconv.Itoa(max) + `) m`
+	return `WITH m AS MATERIALIZED (` + rows + `) SELECT count(*) FROM (SELECT FROM m LIMIT ` +
+		strconv.Itoa(max) + `) m`
 }
 
 // tsquery returns a tsquery. A word in the index starts with the first letter of its column, as a
@@ -79,7 +80,8 @@ func (postgres) tsquery(s *Search, l level) string {
 // the index of the extension pg_trgm.
 func (postgres) vocabulary(b *query.Builder, _ string, shortest, longest int, patterns []string) string {
 	return `SELECT DISTINCT word FROM vocabulary WHERE to_regclass('vocabulary_trigrams') IS NOT NULL
-AND char_length(word) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) + ` AND word LIKE ANY (` + b.Arg(pq.StringArray(patterns)) + `)`
+AND char_length(word) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) + ` AND word LIKE ANY (` +
+		b.Arg(pq.StringArray(patterns)) + `)`
 }
 
 func (postgres) existing(b *query.Builder, table string, words []string) string {
@@ -87,13 +89,16 @@ func (postgres) existing(b *query.Builder, table string, words []string) string 
 	for i, column := range searched[table] {
 		places[i] = `'''` + column[:1] + `' || word || ''''`
 	}
-	return `SELECT word FROM unnest(` + b.Arg(pq.StringArray(words)) + `::text[]) AS word WHERE EXISTS (SELECT FROM ` + table + `_search m
+	return `SELECT word FROM unnest(` + b.Arg(pq.StringArray(words)) + `::text[]) AS word WHERE EXISTS (SELECT FROM ` +
+		table + `_search m
 WHERE m.words @@ (` + strings.Join(places, ` || '|' || `) + `)::tsquery)`
 }
 
 // ofRank excludes only the two ranks before. A row that fulfils this rank and a better one also
 // fulfils one of these two.
-func (postgres) ofRank(b *query.Builder, s *Search, ranks []func() string, rank int) (from string, conditions []string) {
+func (postgres) ofRank(
+	b *query.Builder, s *Search, ranks []func() string, rank int,
+) (from string, conditions []string) {
 	conditions = []string{ranks[rank-1]()}
 	switch rank { // conditions that the index of names serves
 	case 1:

@@ -115,7 +115,9 @@ type engine interface {
 // Select runs a SELECT of one column and sets the slice that dest points to.
 type Select func(ctx context.Context, dest any, text string, args ...any) error
 
-func read[T any](ctx context.Context, d *dialect.Dialect, run Select, statement func(*query.Builder) string) (found []T, err error) {
+func read[T any](
+	ctx context.Context, d *dialect.Dialect, run Select, statement func(*query.Builder) string,
+) (found []T, err error) {
 	b := query.New(d)
 	text := statement(b)
 	if text == "" {
@@ -126,8 +128,12 @@ func read[T any](ctx context.Context, d *dialect.Dialect, run Select, statement 
 }
 
 // New looks up the words of a search text in a table and corrects them if no row matches.
-// Search.Many is set from many rows on. words, if it is not nil, returns all words of the table, or nil if run has to read them.
-func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select, words func(context.Context) ([]string, error)) (*Search, error) {
+// Search.Many is set from many rows on. words, if it is not nil, returns all words of the table, or nil if run has to
+// read them.
+func New(
+	ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select,
+	words func(context.Context) ([]string, error),
+) (*Search, error) {
 	s := &Search{engine: engines[d], table: t, words: words}
 	for _, word := range collate.Words(text) {
 		s.terms = append(s.terms, term{word, []string{word}})
@@ -136,7 +142,9 @@ func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, m
 		return s, nil
 	}
 	count := func() (int, error) {
-		found, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countUpTo(s.Found(b, false), many) })
+		found, err := read[int](ctx, d, run, func(b *query.Builder) string {
+			return s.engine.countUpTo(s.Found(b, false), many)
+		})
 		if err != nil {
 			return 0, err
 		}

@@ -42,7 +42,9 @@ func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
 	}
 	var ranks []func() string
 	for n := 1; n <= wholeLevel; n++ {
-		ranks = append(ranks, in(func() string { return `SELECT id FROM ` + s.table.Name + ` WHERE ` + d.named(b, s, "name_words", n) }))
+		ranks = append(ranks, in(func() string {
+			return `SELECT id FROM ` + s.table.Name + ` WHERE ` + d.named(b, s, "name_words", n)
+		}))
 	}
 	for _, level := range s.levels() {
 		ranks = append(ranks, in(func() string { return d.rows(s, b.Arg(d.match(s, level))) }))
@@ -88,7 +90,8 @@ func (d sqlite) ofRank(b *query.Builder, s *Search, _ []func() string, rank int)
 		match = `(` + match + `) NOT (` + d.match(s, levels[level-1]) + `)`
 	}
 	if level <= 1 { // names that start with the text have all its words
-		conditions = []string{`NOT EXISTS (SELECT 1 FROM ` + s.table.Name + ` n WHERE n.id = m.id AND ` + d.named(b, s, "n.name_words", wholeLevel) + `)`}
+		conditions = []string{`NOT EXISTS (SELECT 1 FROM ` + s.table.Name + ` n WHERE n.id = m.id AND ` +
+			d.named(b, s, "n.name_words", wholeLevel) + `)`}
 	}
 	return `(` + d.rows(s, b.Arg(match)) + `) m`, conditions
 }
@@ -129,11 +132,13 @@ const AllWordsSQL = `SELECT term FROM books_vocabulary WHERE length(term) > 1 AN
 
 // vocabulary returns the SELECT of all words of a length, because SQLite has no index for patterns.
 func (sqlite) vocabulary(_ *query.Builder, table string, shortest, longest int, _ []string) string {
-	return `SELECT term FROM ` + table + `_vocabulary WHERE length(term) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) +
+	return `SELECT term FROM ` + table + `_vocabulary WHERE length(term) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` +
+		strconv.Itoa(longest) +
 		` AND term NOT GLOB '*[0-9·]*'`
 }
 
 func (sqlite) existing(b *query.Builder, table string, words []string) string {
 	list, _ := json.Marshal(words) // marshaling strings cannot fail
-	return `SELECT value FROM json_each(` + b.Arg(string(list)) + `) WHERE EXISTS (SELECT 1 FROM ` + table + `_vocabulary WHERE term = value)`
+	return `SELECT value FROM json_each(` + b.Arg(string(list)) + `) WHERE EXISTS (SELECT 1 FROM ` + table +
+		`_vocabulary WHERE term = value)`
 }

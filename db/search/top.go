@@ -71,7 +71,8 @@ func within(b *query.Builder, p *model.Page, rank int) (conditions []string, any
 	for _, bound := range query.Bounds(p) {
 		switch at, _ := bound.Place.Keys[0].(int64); {
 		case int64(rank) == at:
-			conditions = append(conditions, "m.id"+bound.Operator(p.Order.IDDescending, bound.Inclusive)+b.Arg(bound.Place.ID))
+			conditions = append(conditions,
+				"m.id"+bound.Operator(p.Order.IDDescending, bound.Inclusive)+b.Arg(bound.Place.ID))
 		case (int64(rank) > at) == (p.Order.Keys[0].Descending != bound.Before):
 			return nil, false
 		}

@@ -23,7 +23,10 @@ type Vocabulary struct {
 
 // Words returns the words as of the newest mark. changed calls add with each text that a book has now and that changed
 // after a mark, and reports whether the log goes back to it. If it does not, Words returns nil: call Load.
-func (v *Vocabulary) Words(ctx context.Context, newest changes.Mark, changed func(ctx context.Context, after changes.Mark, add func(text string)) (bool, error)) ([]string, error) {
+func (v *Vocabulary) Words(
+	ctx context.Context, newest changes.Mark,
+	changed func(ctx context.Context, after changes.Mark, add func(text string)) (bool, error),
+) ([]string, error) {
 	v.mu.Lock()
 	mark, words := v.mark, v.words
 	v.mu.Unlock()

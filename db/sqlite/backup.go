@@ -24,7 +24,8 @@ type Content struct {
 }
 
 func (c Content) String() string {
-	return fmt.Sprintf("%d books, %d genres, %d categories, schema %d, %.1f MB", c.Books, c.Genres, c.Categories, c.Schema, float64(c.Bytes)/1e6)
+	return fmt.Sprintf("%d books, %d genres, %d categories, schema %d, %.1f MB", c.Books, c.Genres, c.Categories,
+		c.Schema, float64(c.Bytes)/1e6)
 }
 
 // Backup copies one snapshot of a database into a file while other connections use the database.
@@ -100,14 +101,16 @@ func Check(ctx context.Context, file string) (content Content, err error) {
 	}
 	defer db.Close()
 	var problems []string
-	err = db.SelectContext(ctx, &problems, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
+	err = db.SelectContext(ctx,
+		&problems, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
 UNION ALL SELECT 'a row of ' || "table" || ' refers to a missing row of ' || parent FROM (SELECT * FROM pragma_foreign_key_check LIMIT 1)`)
 	if err == nil && len(problems) > 0 {
 		err = errors.New(problems[0])
 	}
 	if err == nil {
 		err = db.QueryRowContext(ctx, `SELECT (SELECT max(version_id) FROM goose_db_version WHERE is_applied),
-(SELECT count(*) FROM books), (SELECT count(*) FROM genres), (SELECT count(*) FROM categories)`).Scan(&content.Schema, &content.Books, &content.Genres, &content.Categories)
+(SELECT count(*) FROM books), (SELECT count(*) FROM genres), (SELECT count(*) FROM categories)`).Scan(&content.Schema,
+			&content.Books, &content.Genres, &content.Categories)
 	}
 	return content, notWhole(err)
 }
@@ -126,7 +129,8 @@ func notWhole(err error) error {
 // isDamaged reports whether a file is not a complete catalogue.
 func isDamaged(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
-	return errors.Is(err, errDamaged) || ok && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, e.Code()&0xff)
+	return errors.Is(err, errDamaged) ||
+		ok && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, e.Code()&0xff)
 }
 
 // openFile opens one connection to an existing file.

@@ -24,13 +24,14 @@ func init() {
 	sqlx.BindDriver("sqlite", sqlx.DOLLAR)
 	// Only queries may use them. Triggers and indexes must not, because other programs lack them.
 	for name, of := range map[string]func(string) string{"fold": collate.Fold, "natural_key": collate.NaturalKey} {
-		sqlite.MustRegisterDeterministicScalarFunction(name, 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-			text, ok := args[0].(string)
-			if !ok {
-				return nil, nil
-			}
-			return of(text), nil
-		})
+		sqlite.MustRegisterDeterministicScalarFunction(name, 1,
+			func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+				text, ok := args[0].(string)
+				if !ok {
+					return nil, nil
+				}
+				return of(text), nil
+			})
 	}
 }
 

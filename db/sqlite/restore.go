@@ -24,7 +24,9 @@ type Restored struct {
 // Restore replaces a database that no program has open with a copy of a backup. upgrade migrates
 // the copy first, or returns an error. At any moment the file is the complete old or new database:
 // Restore first copies the old one and removes its write-ahead log.
-func Restore(ctx context.Context, file, database string, upgrade func(ctx context.Context, database string) error) (r Restored, err error) {
+func Restore(
+	ctx context.Context, file, database string, upgrade func(ctx context.Context, database string) error,
+) (r Restored, err error) {
 	held, err := hold(ctx, database)
 	if held != nil {
 		defer held.Close()

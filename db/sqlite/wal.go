@@ -79,6 +79,7 @@ func truncateWAL(ctx context.Context, writer *sqlx.DB, wait time.Duration) error
 		return err
 	}
 	defer conn.Close()
-	_, err = conn.ExecContext(ctx, "PRAGMA "+busyPragma(wait)+"; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA "+busyPragma(busyTimeout))
+	_, err = conn.ExecContext(ctx,
+		"PRAGMA "+busyPragma(wait)+"; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA "+busyPragma(busyTimeout))
 	return err
 }

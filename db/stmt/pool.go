@@ -78,7 +78,8 @@ const closeAfter = 5 * time.Second
 
 // NewPool returns a pool of at most max prepared statements.
 func NewPool(db *sqlx.DB, max int, background func(func(context.Context)) bool) *Pool {
-	return &Pool{DB: db, max: max, background: background, prepared: map[string]*sql.Stmt{}, preparing: map[string]bool{}}
+	return &Pool{DB: db, max: max, background: background, prepared: map[string]*sql.Stmt{},
+		preparing: map[string]bool{}}
 }
 
 // Prepared returns the number of prepared statements.

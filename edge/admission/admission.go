@@ -41,7 +41,8 @@ const (
 )
 
 // ErrTimeLimit is the error of a read that takes too long.
-var ErrTimeLimit = model.Errorf(model.Unavailable, "The request took longer than 10 seconds. Request less, or filter by id, genreId, name or author.")
+var ErrTimeLimit = model.Errorf(model.Unavailable,
+	"The request took longer than 10 seconds. Request less, or filter by id, genreId, name or author.")
 
 // Controller admits operations and request bodies. It is safe for concurrent use.
 type Controller struct {

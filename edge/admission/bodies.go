@@ -33,7 +33,8 @@ func BodyTimeout(timeout time.Duration) func(http.Handler) http.Handler {
 
 // setBodyTimeout sets a read deadline. net/http removes it at the end of the body.
 func setBodyTimeout(w http.ResponseWriter, timeout time.Duration) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // only writers in tests do not support it
+	// only writers in tests do not support it
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
 }
 
 // Bodies is middleware that limits the memory of bodies. A body over 24 KiB needs permits for its size, of at most
@@ -86,7 +87,8 @@ func (b *body) Read(p []byte) (int, error) {
 	default:
 		release, err := b.queue.Acquire(b.request.Context(), b.permits)
 		if err != nil {
-			setBodyTimeout(b.writer, idleBodyTimeout) // so that net/http reads the rest and the client gets the response
+			// so that net/http reads the rest and the client gets the response
+			setBodyTimeout(b.writer, idleBodyTimeout)
 			return 0, err
 		}
 		b.release, b.end = release, time.Now().Add(DefaultBodyTimeout) // excludes the wait

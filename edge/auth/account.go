@@ -15,8 +15,8 @@ import (
 type Accounts interface {
 	// Key returns the public key of login tokens with an issuer and an id, or nil if this service has none.
 	Key(ctx context.Context, issuer, kid string) (ed25519.PublicKey, error)
-	// Session returns the caller of a session by the sid of a login token, Token by an own token of an account, and Cookie
-	// by the value of a cookie. ok is false if there is none.
+	// Session returns the caller of a session by the sid of a login token, Token by an own token of an account, and
+	// Cookie by the value of a cookie. ok is false if there is none.
 	Session(ctx context.Context, sid string) (caller model.Principal, ok bool, err error)
 	Token(ctx context.Context, token string) (caller model.Principal, ok bool, err error)
 	Cookie(ctx context.Context, secret string) (caller model.Principal, ok bool, err error)

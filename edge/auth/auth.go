@@ -93,7 +93,8 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 		}
 	}
 	if keys > 1 || keys == 0 && cfg.OIDC.Issuer == "" && cfg.Accounts == nil {
-		return nil, fmt.Errorf("set exactly one of a secret, a public key and a JWKS URL to verify tokens, or an OpenID provider; %d are set", keys)
+		return nil, fmt.Errorf("set exactly one of a secret, a public key and a JWKS URL to verify tokens, or an "+
+			"OpenID provider; %d are set", keys)
 	}
 	v := &Verifier{log: cfg.Logger, scoped: cfg.Scoped, accounts: cfg.Accounts}
 	if cfg.OIDC.Issuer != "" {
@@ -133,7 +134,8 @@ func newIssuer(ctx context.Context, cfg Config) (*issuer, error) {
 	if err := CheckSecret(cfg.Secret); err != nil {
 		return nil, err
 	}
-	return &issuer{parser: newParser(cfg.Issuer, cfg.Audience, jwt.SigningMethodHS256.Alg()), key: fixed(cfg.Secret)}, nil
+	return &issuer{parser: newParser(cfg.Issuer, cfg.Audience, jwt.SigningMethodHS256.Alg()),
+		key: fixed(cfg.Secret)}, nil
 }
 
 // newParser returns a parser for tokens with one of the methods. The key determines the methods, because a token's alg
@@ -155,7 +157,8 @@ func newParser(iss, aud string, methods ...string) *jwt.Parser {
 	return jwt.NewParser(options...)
 }
 
-// fixed returns the same key for every token. It ignores kid, jwk, jku and x5u, because a token must not choose its key.
+// fixed returns the same key for every token. It ignores kid, jwk, jku and x5u, because a token must not choose its
+// key.
 func fixed(key any) jwt.Keyfunc {
 	return func(*jwt.Token) (any, error) { return key, nil }
 }
@@ -173,8 +176,9 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 	}
 }
 
-// Verify returns the caller who holds token, a JWS in compact form (RFC 7515, section 3.1). The subject may be empty. The
-// error is a *model.TokenError. Its message says only that the token is expired, invalid or not verifiable now, so
+// Verify returns the caller who holds token, a JWS in compact form (RFC 7515, section 3.1). The subject may be empty.
+// The error is a *model.TokenError. Its message says only that the token is expired, invalid or not verifiable now,
+// so
 // that it does not help to forge one. Its cause has the details and is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
 	caller, err := v.callerOf(ctx, token)

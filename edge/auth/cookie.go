@@ -54,7 +54,9 @@ func (c *Cookies) Set(w http.ResponseWriter, secret string, expires time.Time) {
 
 // Clear removes the cookie.
 func (c *Cookies) Clear(w http.ResponseWriter) {
-	http.SetCookie(w, &http.Cookie{Name: c.name, Path: "/", MaxAge: -1, Secure: !c.insecure, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w,
+		&http.Cookie{Name: c.name, Path: "/", MaxAge: -1, Secure: !c.insecure, HttpOnly: true,
+			SameSite: http.SameSiteLaxMode})
 }
 
 // Check returns ErrOtherOrigin for a request that a page of another origin sent. Its method does not count.
@@ -73,10 +75,12 @@ func (c *Cookies) Usable(r *http.Request) error {
 	if c.insecure || err != nil || origin.Scheme != "http" {
 		return nil
 	}
-	if host := origin.Hostname(); host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host).IsLoopback() {
+	if host := origin.Hostname(); host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		net.ParseIP(host).IsLoopback() {
 		return nil
 	}
-	return model.Errorf(model.Forbidden, "Signing in needs https, or http://localhost. On a network that you trust the operator can allow http with CATALOGUE_INSECURE_COOKIES=true.")
+	return model.Errorf(model.Forbidden, "Signing in needs https, or http://localhost. On a network that you trust "+
+		"the operator can allow http with CATALOGUE_INSECURE_COOKIES=true.")
 }
 
 // Has reports whether a request has the cookie. Its session may have ended.
@@ -87,7 +91,9 @@ func (c *Cookies) Has(r *http.Request) bool {
 // Middleware calls next with the caller of a session by its cookie, if the request has no Authorization header. Without
 // a session the request continues without a caller. A page of another origin cannot write or open a stream by the
 // cookie: refuse gets ErrOtherOrigin. Its reads have no caller. serves reports whether cookies count.
-func (c *Cookies) Middleware(serves func(*http.Request) bool, refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+func (c *Cookies) Middleware(
+	serves func(*http.Request) bool, refuse func(http.ResponseWriter, *http.Request, error),
+) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !c.Has(r) || r.Header["Authorization"] != nil || !serves(r) {

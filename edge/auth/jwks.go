@@ -145,7 +145,8 @@ func (s *keySet) refresh(ctx context.Context) time.Duration {
 	if err != nil {
 		if ctx.Err() == nil {
 			// Without the query, which may have an API key.
-			s.log.WarnContext(ctx, "refreshing the keys for tokens failed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err)
+			s.log.WarnContext(ctx, "refreshing the keys for tokens failed", "url",
+				s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err)
 		}
 		s.failed.Store(&err)
 		return retryInterval

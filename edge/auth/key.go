@@ -52,9 +52,11 @@ func ParsePublicKey(data []byte) (crypto.PublicKey, error) {
 	case block == nil:
 		return nil, errors.New("not a PEM file: a public key begins with -----BEGIN PUBLIC KEY-----")
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		return nil, errors.New("this is a private key, which only the issuer of tokens may have: extract the public key with openssl pkey -in FILE -pubout")
+		return nil, errors.New("this is a private key, which only the issuer of tokens may have: extract the public " +
+			"key with openssl pkey -in FILE -pubout")
 	case block.Type == "CERTIFICATE":
-		return nil, errors.New("this is a certificate: extract the public key with openssl x509 -in FILE -noout -pubkey")
+		return nil,
+			errors.New("this is a certificate: extract the public key with openssl x509 -in FILE -noout -pubkey")
 	case block.Type != "PUBLIC KEY":
 		return nil, fmt.Errorf("the PEM block must be PUBLIC KEY, not %q", block.Type)
 	case len(bytes.TrimSpace(rest)) > 0:

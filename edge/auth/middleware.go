@@ -23,11 +23,14 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 		}
 		ctx := r.Context()
 		if caller, err := v.bearer(ctx, headers); err == nil {
-			ctx = withCaller(ctx, caller, func(ctx context.Context) (model.Principal, error) { return v.bearer(ctx, headers) })
+			ctx = withCaller(ctx, caller, func(ctx context.Context) (model.Principal, error) {
+				return v.bearer(ctx, headers)
+			})
 		} else if refused, ok := errors.AsType[*model.TokenError](err); ok {
 			if refused.Code != model.TokenUnchecked {
 				// RFC 6750, section 3
-				w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token", error_description="` + refused.Message + `"`}
+				w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token", error_description="` +
+					refused.Message + `"`}
 			}
 			ctx = model.WithTokenError(ctx, refused)
 		}
@@ -36,7 +39,9 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 }
 
 // withCaller returns a context with a caller. again looks the session or token of an account up again.
-func withCaller(ctx context.Context, caller model.Principal, again func(context.Context) (model.Principal, error)) context.Context {
+func withCaller(
+	ctx context.Context, caller model.Principal, again func(context.Context) (model.Principal, error),
+) context.Context {
 	ctx = model.WithPrincipal(ctx, caller)
 	if caller.Account == nil {
 		return ctx
@@ -79,8 +84,8 @@ func (v *Verifier) refuse(ctx context.Context, cause error) *model.TokenError {
 	return refused
 }
 
-// bearerToken returns the token in a request's Authorization headers. It refuses several headers, because a proxy may have
-// checked only one of them.
+// bearerToken returns the token in a request's Authorization headers. It refuses several headers, because a proxy may
+// have checked only one of them.
 func bearerToken(headers []string) (string, error) {
 	if len(headers) > 1 {
 		return "", fmt.Errorf("the request has %d Authorization headers", len(headers))

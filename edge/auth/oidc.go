@@ -33,21 +33,26 @@ type provider struct {
 const discoveryPath = "/.well-known/openid-configuration"
 
 // newProvider returns a provider and its issuer, after a first fetch of its keys.
-func newProvider(ctx context.Context, cfg OIDC, transport http.RoundTripper, log *slog.Logger) (*issuer, *provider, error) {
+func newProvider(
+	ctx context.Context, cfg OIDC, transport http.RoundTripper, log *slog.Logger,
+) (*issuer, *provider, error) {
 	document, err := url.Parse(strings.TrimSuffix(cfg.Issuer, "/") + discoveryPath)
 	if err != nil {
 		return nil, nil, fmt.Errorf("invalid issuer of the OpenID provider: %w", err)
 	}
 	if !isHTTP(document) || document.RawQuery != "" || document.Fragment != "" {
-		return nil, nil, fmt.Errorf("invalid issuer of the OpenID provider %q: use the form https://login.example/realms/books", cfg.Issuer)
+		return nil, nil, fmt.Errorf(
+			"invalid issuer of the OpenID provider %q: use the form https://login.example/realms/books", cfg.Issuer)
 	}
 	if cfg.Audience == "" {
-		return nil, nil, errors.New("set the audience of the OpenID provider; without one, tokens for other applications would be accepted")
+		return nil, nil, errors.New(
+			"set the audience of the OpenID provider; without one, tokens for other applications would be accepted")
 	}
 	p := &provider{name: cfg.Issuer, keys: unreadKeySet(document, transport, log)}
 	p.keys.discover = p.discover
 	p.keys.start(ctx)
-	return &issuer{name: cfg.Issuer, parser: newParser(cfg.Issuer, cfg.Audience, keyMethods...), key: p.keys.lookup, keys: p.keys}, p, nil
+	return &issuer{name: cfg.Issuer, parser: newParser(cfg.Issuer, cfg.Audience, keyMethods...), key: p.keys.lookup,
+		keys: p.keys}, p, nil
 }
 
 // policyHost matches hosts that a Content-Security-Policy can have.
@@ -69,13 +74,16 @@ func (p *provider) discover(ctx context.Context) (*url.URL, error) {
 		return nil, fmt.Errorf("the response is not a discovery document: %w", err)
 	}
 	if document.Issuer != p.name { // section 4.3
-		return nil, fmt.Errorf("the provider's issuer is %q, not %q: set CATALOGUE_OIDC_ISSUER to exactly that value, if you trust it", document.Issuer, p.name)
+		return nil, fmt.Errorf("the provider's issuer is %q, not %q: set CATALOGUE_OIDC_ISSUER to exactly that "+
+			"value, if you trust it", document.Issuer, p.name)
 	}
 	var keys *url.URL
 	for _, member := range []struct{ name, address string }{
-		{"authorization_endpoint", document.Authorization}, {"token_endpoint", document.Token}, {"jwks_uri", document.Keys},
+		{"authorization_endpoint", document.Authorization}, {"token_endpoint", document.Token},
+		{"jwks_uri", document.Keys},
 	} {
-		if keys, err = url.Parse(member.address); err != nil || !isHTTP(keys) || !policyHost.MatchString(keys.Host) || p.keys.url.Scheme == "https" && keys.Scheme != "https" {
+		if keys, err = url.Parse(member.address); err != nil || !isHTTP(keys) || !policyHost.MatchString(keys.Host) ||
+			p.keys.url.Scheme == "https" && keys.Scheme != "https" {
 			return nil, fmt.Errorf("the provider's %s is %q", member.name, member.address)
 		}
 	}

@@ -23,7 +23,8 @@ const minSecretBytes = 32
 // CheckSecret returns an error if secret is shorter than 32 bytes, the minimum for HS256.
 func CheckSecret(secret []byte) error {
 	if len(secret) < minSecretBytes {
-		return fmt.Errorf("the JWT secret has %d bytes and needs at least %d: create one with openssl rand -base64 48", len(secret), minSecretBytes)
+		return fmt.Errorf("the JWT secret has %d bytes and needs at least %d: create one with openssl rand -base64 48",
+			len(secret), minSecretBytes)
 	}
 	return nil
 }
@@ -31,7 +32,9 @@ func CheckSecret(secret []byte) error {
 // Sign returns an HS256 token that is valid from now for ttl, in whole seconds. The token has no claim for an empty
 // subject, issuer or audience, nor without scopes. Sign returns an error if the secret is too short, ttl is less than
 // a second, or a scope is invalid (RFC 6749, section 3.3).
-func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time, scopes ...string) (string, error) {
+func Sign(
+	secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time, scopes ...string,
+) (string, error) {
 	if err := CheckSecret(secret); err != nil {
 		return "", err
 	}
@@ -39,7 +42,9 @@ func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, no
 		return "", fmt.Errorf("a token must be valid for at least one second, not %v", ttl)
 	}
 	for _, scope := range scopes {
-		if scope == "" || strings.ContainsFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+		if scope == "" || strings.ContainsFunc(scope, func(r rune) bool {
+			return r <= ' ' || r > '~' || r == '"' || r == '\\'
+		}) {
 			return "", fmt.Errorf("%q is not a scope: use the form books:create", scope)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 const maxVerifiedBytes = 1 << 20
 
-// verifiedTokens caches valid tokens by their hashes, because checking a signature takes most of a small request's time.
+// verifiedTokens caches valid tokens by their hashes, because checking a signature takes most of a small request's
+// time.
 type verifiedTokens struct {
 	tokens lru.Cache[[sha256.Size]byte, verifiedToken]
 }

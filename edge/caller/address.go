@@ -46,7 +46,9 @@ func clientAddress(r *http.Request, proxies []netip.Prefix) netip.Addr {
 
 // firstUntrusted follows the elements of a header from its end, starting after from, and returns the first address that
 // is not a trusted proxy. It stops before an element that parse cannot read.
-func firstUntrusted(from netip.Addr, lines []string, proxies []netip.Prefix, parse func(element string) netip.Addr) netip.Addr {
+func firstUntrusted(
+	from netip.Addr, lines []string, proxies []netip.Prefix, parse func(element string) netip.Addr,
+) netip.Addr {
 	for _, line := range slices.Backward(lines) {
 		for more := true; more; {
 			var element string

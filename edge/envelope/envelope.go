@@ -103,7 +103,8 @@ func (e *statusError) Error() string { return e.message }
 
 // WriteError writes an error response in an envelope.
 func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
-	for _, name := range []string{"ETag", "Content-Disposition", "Content-Encoding"} { // they describe the object, not the error
+	// they describe the object, not the error
+	for _, name := range []string{"ETag", "Content-Disposition", "Content-Encoding"} {
 		w.Header().Del(name)
 	}
 	if e, ok := errors.AsType[*statusError](err); ok {

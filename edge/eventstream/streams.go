@@ -31,10 +31,13 @@ var (
 )
 
 var (
-	errTooMany = model.Errorf(model.RateLimited, "A caller may have %d open subscriptions and event streams. Close one first.", maxPerCaller)
-	errFull    = model.Errorf(model.Unavailable, "The server has too many open subscriptions and event streams. Try again later.")
+	errTooMany = model.Errorf(model.RateLimited,
+		"A caller may have %d open subscriptions and event streams. Close one first.", maxPerCaller)
+	errFull = model.Errorf(model.Unavailable,
+		"The server has too many open subscriptions and event streams. Try again later.")
 	// errReplaced ends a stream when another caller with fewer streams opens one and the server is full.
-	errReplaced = model.Errorf(model.Unavailable, "The server has too many open subscriptions and event streams, and you have most of them. Connect again later.")
+	errReplaced = model.Errorf(model.Unavailable,
+		"The server has too many open subscriptions and event streams, and you have most of them. Connect again later.")
 )
 
 // Streams counts the open subscriptions and event streams. It is safe for concurrent use.
@@ -54,10 +57,11 @@ type stream struct{ cancel context.CancelCauseFunc }
 
 // New returns a Streams for at most max open streams.
 func New(max int) *Streams {
-	s := &Streams{max: max, callers: map[caller.Caller]map[*stream]bool{}, cut: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "catalogue_streams_cut_total",
-		Help: "Subscriptions and event streams that the server ended, by reason (slow, token, shutdown, full).",
-	}, []string{"reason"})}
+	s := &Streams{max: max, callers: map[caller.Caller]map[*stream]bool{},
+		cut: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "catalogue_streams_cut_total",
+			Help: "Subscriptions and event streams that the server ended, by reason (slow, token, shutdown, full).",
+		}, []string{"reason"})}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	for _, reason := range []string{slow, token, shutdown, full} {
 		s.cut.WithLabelValues(reason)

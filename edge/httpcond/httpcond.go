@@ -93,7 +93,8 @@ func Key(r *http.Request) (key string, given bool, err error) {
 		strings.IndexFunc(keys[0], func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return keys[0], true, nil
 	}
-	return "", true, model.Errorf(model.BadUserInput, "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.")
+	return "", true, model.Errorf(model.BadUserInput,
+		"The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.")
 }
 
 // Preference is an element of an Accept header.

@@ -32,7 +32,8 @@ type Catalogue interface {
 	// Read calls fn with a context in which all reads are of one revision. fn may run twice. known is a revision
 	// that the request has read before, or NoRevision. replicas says which ones may serve the reads. If known is one
 	// and fn returns true, Read returns the revision of the reads, else -1.
-	Read(ctx context.Context, known model.Revision, replicas model.Replicas, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
+	Read(ctx context.Context, known model.Revision, replicas model.Replicas,
+		fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a write, which can read its own changes.
 	WithSnapshot(context.Context) context.Context
 }
@@ -53,7 +54,8 @@ type Operation struct {
 
 	// Exactly one of Read, Write and Serve is set. Read reads from one revision and may run twice; cacheable means
 	// that the response depends on the revision only. Serve writes the response, acquires its own permit, and
-	// needs a Tag, unless the response is a stream of events. known is NoRevision if replicas serve reads without a primary.
+	// needs a Tag, unless the response is a stream of events. known is NoRevision if replicas serve reads without a
+	// primary.
 	Read  func(context.Context) (cacheable bool, err error)
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, known model.Revision) error
@@ -71,7 +73,9 @@ func Ready(operation *Operation) func(context.Context) (*Operation, error) {
 
 // Run runs the operation that prepare returns and writes its response. If it returns an error, it has written nothing,
 // unless the error is http.ErrAbortHandler. A nil key disables the cache; the response may then depend on the caller.
-func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare func(context.Context) (*Operation, error)) error {
+func (p *Pipeline) Run(
+	w http.ResponseWriter, r *http.Request, key Key, prepare func(context.Context) (*Operation, error),
+) error {
 	ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
 	defer cancel()
 
@@ -163,7 +167,8 @@ func replicasFor(r *http.Request, operation *Operation) model.Replicas {
 	switch {
 	case admission.ClassOf(operation.Price) == admission.Light:
 		return model.NoReplica
-	case !operation.MayLag, r.Header["Authorization"] != nil, r.Header["Cookie"] != nil, strings.Contains(r.Header.Get("Cache-Control"), "no-cache"):
+	case !operation.MayLag, r.Header["Authorization"] != nil, r.Header["Cookie"] != nil,
+		strings.Contains(r.Header.Get("Cache-Control"), "no-cache"):
 		return model.FreshReplica
 	}
 	return model.LateReplica

@@ -38,6 +38,8 @@ func (s *Stream) Read(ctx context.Context, price cost.Estimate, fn func(context.
 		return ended(ctx, err)
 	}
 	defer release()
-	_, err = s.pipeline.Catalogue.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context) (bool, error) { return false, fn(ctx) })
+	_, err = s.pipeline.Catalogue.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context) (bool, error) {
+		return false, fn(ctx)
+	})
 	return ended(ctx, err)
 }

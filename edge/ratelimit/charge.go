@@ -77,7 +77,8 @@ func (b budget) take(required, units int) bool {
 	}
 	left := b.bucket.TokensAt(now) // negative after an excess
 	b.header["Ratelimit-Policy"] = b.policy
-	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` + seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
+	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` +
+		seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
 	if !taken {
 		b.header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
 	}

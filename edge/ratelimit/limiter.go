@@ -12,7 +12,8 @@ import (
 	"library-catalogue/lru"
 )
 
-// Rate is the limit of one caller in units. A request costs one unit; a large body and an expensive operation cost more.
+// Rate is the limit of one caller in units. A request costs one unit; a large body and an expensive operation cost
+// more.
 type Rate struct {
 	PerSecond float64 // 0: no limit
 	Burst     int     // size of the bucket in units; at least 1
@@ -22,8 +23,8 @@ const (
 	// maxBucketBytes is the maximum memory of a limiter: 60,000 callers at 256 bytes. An evicted bucket is full again
 	// within seconds anyway.
 	maxBucketBytes = 16 << 20
-	// freeBytes is the size of an input that the first unit of a request pays. Beyond it each bytesPerUnit that are begun
-	// cost one unit, before they are read.
+	// freeBytes is the size of an input that the first unit of a request pays. Beyond it each bytesPerUnit that are
+	// begun cost one unit, before they are read.
 	freeBytes, bytesPerUnit = 4 << 10, 8 << 10
 	// pricePerUnit is the price, as graph/cost estimates it, that costs one unit: the rows of a page of 100.
 	pricePerUnit = 100
@@ -55,7 +56,9 @@ func New(r Rate) *Limiter {
 
 // Middleware takes one unit per request, and more for a URI and a body of more than 4 KiB. A body has at most
 // maxBodyBytes. Middleware reads nothing of it, and calls refuse with ErrExceeded if the caller has too few units.
-func (l *Limiter) Middleware(maxBodyBytes int, refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+func (l *Limiter) Middleware(
+	maxBodyBytes int, refuse func(http.ResponseWriter, *http.Request, error),
+) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if l == nil {
 			return next

@@ -86,7 +86,8 @@ func (c *Cache) Serves(w http.ResponseWriter, r *http.Request) bool {
 	if p, err := model.Caller(r.Context()); err == nil && p.Cookie {
 		return false
 	}
-	return c != nil && teeOf(w) != nil && !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") && r.Header.Get("If-None-Match") == ""
+	return c != nil && teeOf(w) != nil && !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") &&
+		r.Header.Get("If-None-Match") == ""
 }
 
 // Entry is the result of Look.

@@ -3,10 +3,12 @@ package respcache
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
-	hitsDesc     = prometheus.NewDesc("catalogue_cache_hits_total", "Responses served from the cache.", nil, nil)
-	missesDesc   = prometheus.NewDesc("catalogue_cache_misses_total", "Responses that were not in the cache or stale.", nil, nil)
+	hitsDesc   = prometheus.NewDesc("catalogue_cache_hits_total", "Responses served from the cache.", nil, nil)
+	missesDesc = prometheus.NewDesc("catalogue_cache_misses_total", "Responses that were not in the cache or stale.",
+		nil, nil)
 	bytesDesc    = prometheus.NewDesc("catalogue_cache_bytes", "Memory used by the cache.", nil, nil)
-	revisionDesc = prometheus.NewDesc("catalogue_revision", "Last revision read. A commit increases it by 1 to 16,777,216.", nil, nil)
+	revisionDesc = prometheus.NewDesc("catalogue_revision",
+		"Last revision read. A commit increases it by 1 to 16,777,216.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

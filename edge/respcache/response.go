@@ -19,7 +19,8 @@ type response struct {
 
 // cachedHeaders are the headers that are stored with a response. The others belong to one request.
 var cachedHeaders = []string{
-	"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Security-Policy", "Content-Type", "Etag", "Link", "Referrer-Policy", "Vary",
+	"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Security-Policy", "Content-Type", "Etag",
+	"Link", "Referrer-Policy", "Vary",
 	"X-Total-Count",
 }
 

@@ -40,7 +40,9 @@ func (h *health) run(ctx context.Context) []model.Check {
 			return nil
 		})
 		if err != nil {
-			results = []model.Check{{Name: "checks", Status: model.Fail, Output: "The checks failed. The server's log has the cause.", Err: err}}
+			results = []model.Check{
+				{Name: "checks", Status: model.Fail, Output: "The checks failed. The server's log has the cause.",
+					Err: err}}
 		}
 		h.logChanges(ctx, results)
 		return results, nil
@@ -61,7 +63,8 @@ func (h *health) logChanges(ctx context.Context, results []model.Check) {
 			h.last = map[string]model.CheckStatus{}
 		}
 		h.last[check.Name] = check.Status
-		level := map[model.CheckStatus]slog.Level{model.Pass: slog.LevelInfo, model.Warn: slog.LevelWarn, model.Fail: slog.LevelError}[check.Status]
+		level := map[model.CheckStatus]slog.Level{model.Pass: slog.LevelInfo, model.Warn: slog.LevelWarn,
+			model.Fail: slog.LevelError}[check.Status]
 		attrs := []slog.Attr{slog.String("check", check.Name), slog.String("status", string(check.Status))}
 		if check.Output != "" {
 			attrs = append(attrs, slog.String("output", check.Output))
@@ -120,7 +123,8 @@ func Livez(w http.ResponseWriter, _ *http.Request) {
 type checksCollector struct{ health *health }
 
 var checkDesc = prometheus.NewDesc("catalogue_check",
-	"Result of a check of /readyz: 1 for its current status (pass, warn, fail), 0 for the others.", []string{"check", "status"}, nil)
+	"Result of a check of /readyz: 1 for its current status (pass, warn, fail), 0 for the others.",
+	[]string{"check", "status"}, nil)
 
 func (checksCollector) Describe(out chan<- *prometheus.Desc) { out <- checkDesc }
 

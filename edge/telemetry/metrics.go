@@ -53,18 +53,21 @@ func newMetrics(health *health, cfg Config) *metrics {
 		requests: counter("catalogue_requests_total",
 			"Requests by endpoint (graphql, rest, other), operation and HTTP status.", "endpoint", "operation", "code"),
 		seconds: histogram("catalogue_request_duration_seconds",
-			"Time from a request to the end of its response, without rate-limited requests (429) and streams.", secondsBuckets, "endpoint", "operation"),
+			"Time from a request to the end of its response, without rate-limited requests (429) and streams.",
+			secondsBuckets, "endpoint", "operation"),
 		inFlight: registered.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
 			Help: "Requests in progress."}),
 		statements: histogram("catalogue_request_statements",
-			"SQL statements per request, without streams.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "endpoint"),
+			"SQL statements per request, without streams.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000},
+			"endpoint"),
 		executions: counter("catalogue_graphql_operations_total",
 			"GraphQL operations by executor (plan, reference, cache).", "executor"),
 		errors: counter("catalogue_graphql_errors_total",
 			"Errors in GraphQL responses by extensions.code.", "code"),
 		tokens: counter("catalogue_tokens_refused_total",
 			"Refused tokens by reason.", "reason"),
-		panics: registered.NewCounter(prometheus.CounterOpts{Name: "catalogue_panics_total", Help: "Recovered panics in requests."}),
+		panics: registered.NewCounter(
+			prometheus.CounterOpts{Name: "catalogue_panics_total", Help: "Recovered panics in requests."}),
 		aborted: registered.NewCounter(prometheus.CounterOpts{Name: "catalogue_answers_aborted_total",
 			Help: "Responses that ended early because of a failure or a closed connection."}),
 		statementSeconds: histogram("catalogue_db_statement_duration_seconds",
@@ -85,13 +88,21 @@ func newMetrics(health *health, cfg Config) *metrics {
 	}
 	if cfg.Feed != nil {
 		gauge := func(name, help string, value func(stats.Feed) float64) {
-			registered.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(cfg.Feed()) })
+			registered.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+				return value(cfg.Feed())
+			})
 		}
-		gauge("catalogue_changes_log_bytes", "Size of the log of changes, measured each minute.", func(f stats.Feed) float64 { return float64(f.LogBytes) })
-		gauge("catalogue_changes_lag_seconds", "Time since the feed of changes could last be read, 0 if it works.", func(f stats.Feed) float64 { return f.Lag.Seconds() })
-		gauge("catalogue_changes_subscribers", "Subscribers of the feed of changes.", func(f stats.Feed) float64 { return float64(f.Subscribers) })
+		gauge("catalogue_changes_log_bytes", "Size of the log of changes, measured each minute.",
+			func(f stats.Feed) float64 { return float64(f.LogBytes) })
+		gauge("catalogue_changes_lag_seconds", "Time since the feed of changes could last be read, 0 if it works.",
+			func(f stats.Feed) float64 { return f.Lag.Seconds() })
+		gauge("catalogue_changes_subscribers", "Subscribers of the feed of changes.", func(f stats.Feed) float64 {
+			return float64(f.Subscribers)
+		})
 		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_changes_cut_total",
-			Help: "Subscribers that took changes too slowly and were cut."}, func() float64 { return float64(cfg.Feed().Cut) })
+			Help: "Subscribers that took changes too slowly and were cut."}, func() float64 {
+			return float64(cfg.Feed().Cut)
+		})
 	}
 	if cfg.Replicas != nil {
 		registry.MustRegister(replicasCollector(cfg.Replicas))

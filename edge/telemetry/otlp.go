@@ -33,14 +33,16 @@ func newExporter(ctx context.Context, log *slog.Logger, options ...otlptracehttp
 		return nil, fmt.Errorf("set both %s and %s, or neither", certificate, key)
 	}
 	var problems strings.Builder
-	otel.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(&problems, &slog.HandlerOptions{ReplaceAttr: withoutValues})))
+	otel.SetLogger(
+		logr.FromSlogHandler(slog.NewTextHandler(&problems, &slog.HandlerOptions{ReplaceAttr: withoutValues})))
 	exporter, err := otlptracehttp.New(ctx, options...)
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("starting the trace exporter: %w", err)
 	case problems.Len() > 0:
-		return nil, fmt.Errorf("one of %s is invalid: %s", strings.Join(otlpVariables(), ", "), strings.TrimSpace(problems.String()))
+		return nil, fmt.Errorf("one of %s is invalid: %s", strings.Join(otlpVariables(), ", "),
+			strings.TrimSpace(problems.String()))
 	}
 	return exporter, nil
 }

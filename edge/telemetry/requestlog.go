@@ -34,8 +34,10 @@ func (o *Observer) completed(r *http.Request, out *recorder, endpoint string, to
 // attrs returns the attributes of a request's log line.
 func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 10)
-	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", Truncate(r.URL.Path)), slog.Int("status", w.status),
-		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", w.statements.Statements()), slog.String("request_id", w.request.ID))
+	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", Truncate(r.URL.Path)),
+		slog.Int("status", w.status),
+		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", w.statements.Statements()),
+		slog.String("request_id", w.request.ID))
 	if operation := w.request.Operation.Load(); operation != nil && operation.Name != "" {
 		attrs = append(attrs, slog.String("operation", operation.Name))
 	}
@@ -66,8 +68,10 @@ func (o *Observer) logSlow(r *http.Request, out *recorder, took time.Duration) {
 		text := Truncate(strings.Join(strings.Fields(s.Text), " "))
 		slowest = append(slowest, fmt.Sprintf("%.3f ms: %s", milliseconds(s.Took), text))
 	}
-	attrs = append(attrs, slog.Float64("took_ms", milliseconds(took)), slog.Float64("database_ms", milliseconds(out.statements.DatabaseTime())),
-		slog.Int("statements", out.statements.Statements()), slog.Any("slowest", slowest), slog.String("request_id", out.request.ID))
+	attrs = append(attrs, slog.Float64("took_ms", milliseconds(took)),
+		slog.Float64("database_ms", milliseconds(out.statements.DatabaseTime())),
+		slog.Int("statements", out.statements.Statements()), slog.Any("slowest", slowest),
+		slog.String("request_id", out.request.ID))
 	o.log.LogAttrs(r.Context(), slog.LevelWarn, "slow query", attrs...)
 }
 

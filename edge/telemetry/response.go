@@ -35,7 +35,8 @@ func newRequestID() string {
 // sourceHeader says which server a response was read from: primary, replica or cache.
 const sourceHeader = "X-Catalogue-Source"
 
-// recorder records the status of a response and adds the headers Server-Timing and, if there are replicas, sourceHeader.
+// recorder records the status of a response and adds the headers Server-Timing and, if there are replicas,
+// sourceHeader.
 type recorder struct {
 	http.ResponseWriter
 	request    *Request
@@ -82,7 +83,8 @@ func (w *recorder) appendTiming(dst []byte) []byte {
 	if statements != 1 {
 		dst = append(dst, 's')
 	}
-	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(w.statements.DatabaseTime().Microseconds())/1000, 'f', 2, 64)
+	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(w.statements.DatabaseTime().Microseconds())/1000, 'f',
+		2, 64)
 	if w.request.Planned.Load() {
 		dst = append(dst, `, plan`...)
 	}

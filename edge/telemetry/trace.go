@@ -35,11 +35,13 @@ type Tracing struct {
 // The only protocol is http/protobuf. database is postgresql or sqlite. Failures to send are logged.
 func NewTracing(ctx context.Context, version, database string, log *slog.Logger) (*Tracing, error) {
 	variable, endpoint := otlpVariable("ENDPOINT")
-	if endpoint == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+	if endpoint == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") ||
+		os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return nil, nil
 	}
 	u, err := url.Parse(endpoint)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" {
 		return nil, fmt.Errorf("%s must be an http or https URL without credentials, such as http://localhost:4318 "+
 			"(credentials belong in %sHEADERS)", variable, otlpPrefix)
 	}
@@ -53,7 +55,8 @@ func NewTracing(ctx context.Context, version, database string, log *slog.Logger)
 		return nil, err
 	}
 	res, err := resource.New(ctx, resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.name", "catalogue"), attribute.String("service.version", version)),
+		resource.WithAttributes(attribute.String("service.name", "catalogue"),
+			attribute.String("service.version", version)),
 		resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("reading OTEL_RESOURCE_ATTRIBUTES: %w", err)
@@ -82,11 +85,15 @@ func (t *Tracing) requests(next http.Handler, endpoint func(*http.Request) strin
 		peer, _, _ := net.SplitHostPort(r.RemoteAddr)
 		forwarded, _, _ := strings.Cut(r.Header.Get("X-Forwarded-For"), ",")
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := t.tracer.Start(ctx, r.Method+" "+r.URL.Path, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
-			attribute.String("http.request.method", r.Method), attribute.String("url.scheme", scheme), attribute.String("url.path", r.URL.Path),
-			attribute.String("server.address", cmp.Or(host, r.Host)), attribute.String("network.peer.address", peer),
-			attribute.String("client.address", cmp.Or(strings.TrimSpace(forwarded), peer)), attribute.String("user_agent.original", r.UserAgent()),
-			attribute.String("network.protocol.version", strings.TrimPrefix(r.Proto, "HTTP/"))))
+		ctx, span := t.tracer.Start(ctx, r.Method+" "+r.URL.Path, trace.WithSpanKind(trace.SpanKindServer),
+			trace.WithAttributes(
+				attribute.String("http.request.method", r.Method), attribute.String("url.scheme", scheme),
+				attribute.String("url.path", r.URL.Path),
+				attribute.String("server.address", cmp.Or(host, r.Host)),
+				attribute.String("network.peer.address", peer),
+				attribute.String("client.address", cmp.Or(strings.TrimSpace(forwarded), peer)),
+				attribute.String("user_agent.original", r.UserAgent()),
+				attribute.String("network.protocol.version", strings.TrimPrefix(r.Proto, "HTTP/"))))
 		defer span.End()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
@@ -98,7 +105,8 @@ func (t *Tracing) completed(ctx context.Context, endpoint string, out *recorder,
 	if !span.IsRecording() {
 		return
 	}
-	span.SetAttributes(attribute.String("catalogue.request_id", out.request.ID), attribute.Int("http.response.status_code", out.status))
+	span.SetAttributes(attribute.String("catalogue.request_id", out.request.ID),
+		attribute.Int("http.response.status_code", out.status))
 	if aborted || out.status >= http.StatusInternalServerError {
 		span.SetStatus(otelcodes.Error, "")
 	}
@@ -115,8 +123,10 @@ func (t *Tracing) statement(ctx context.Context, s stats.Statement) {
 		return
 	}
 	command, _, _ := strings.Cut(s.Text, " ")
-	_, span := t.tracer.Start(ctx, command, trace.WithTimestamp(s.Begun), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-		attribute.String("db.system.name", t.system), attribute.String("db.operation.name", command), attribute.String("db.query.text", s.Text)))
+	_, span := t.tracer.Start(ctx, command, trace.WithTimestamp(s.Begun), trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(
+			attribute.String("db.system.name", t.system), attribute.String("db.operation.name", command),
+			attribute.String("db.query.text", s.Text)))
 	if s.Fault != "" {
 		span.SetStatus(otelcodes.Error, string(s.Fault))
 		span.SetAttributes(attribute.String("error.type", string(s.Fault)))
@@ -126,7 +136,9 @@ func (t *Tracing) statement(ctx context.Context, s stats.Statement) {
 
 // StartOperation starts the span of a GraphQL operation. end ends it with the reason of a failure; "" means
 // success.
-func (o *Observer) StartOperation(ctx context.Context, kind, name string) (_ context.Context, end func(failure string)) {
+func (o *Observer) StartOperation(
+	ctx context.Context, kind, name string,
+) (_ context.Context, end func(failure string)) {
 	if o.tracing == nil {
 		return ctx, func(string) {}
 	}

@@ -79,7 +79,8 @@ func (c *compiler) fields(set ast.SelectionSet, of *ast.Definition, path string)
 		if strings.HasPrefix(collected.Name, "__") {
 			continue
 		}
-		f := &field{Field: collected.Field, path: path + collected.Alias, price: priceOf(c.schema, of.Name, collected.Definition)}
+		f := &field{Field: collected.Field, path: path + collected.Alias,
+			price: priceOf(c.schema, of.Name, collected.Definition)}
 		if definition := c.schema.Types[collected.Definition.Type.Name()]; definition.IsCompositeType() {
 			for _, possible := range c.schema.GetPossibleTypes(definition) {
 				f.fields = append(f.fields, c.fields(collected.Selections, possible, f.path+"."))

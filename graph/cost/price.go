@@ -61,7 +61,8 @@ func connection(typename, of string) price {
 			order = append(order, field)
 		}
 		return List{
-			Type: typename, Of: of, Filter: a.value("filter"), Search: a.text("search"), Sorted: Sorted(typename, order...),
+			Type: typename, Of: of, Filter: a.value("filter"), Search: a.text("search"),
+			Sorted: Sorted(typename, order...),
 		}
 	}}
 }

@@ -83,7 +83,8 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 	}, textCodec, func(b *Book) **string { return &b.Language }),
 	optional(FieldInfo{
 		Name: "shelfMark", Label: "Shelf mark", Max: 200, Use: onShelf, Natural: true,
-		Spellings: strings.Fields(`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber 852h 050a 952o`),
+		Spellings: strings.Fields(
+			`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber 852h 050a 952o`),
 	}, textCodec, func(b *Book) **string { return &b.ShelfMark }),
 	required(FieldInfo{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
@@ -92,8 +93,12 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 		`), Fallbacks: strings.Fields(`purchaseprice pricepaid kaufpreis`),
 	}, centsCodec, func(b *Book) *Cents { return &b.Price }),
 	required(FieldInfo{Name: "genreId", Use: Filterable | InREST}, idCodec, func(b *Book) *ID { return &b.GenreID }),
-	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.CreatedAt }),
-	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.UpdatedAt }),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp {
+		return &b.CreatedAt
+	}),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp {
+		return &b.UpdatedAt
+	}),
 )
 
 // onShelf is the use of the optional fields of libraries.
@@ -153,8 +158,8 @@ func (in *CreateBookInput) Row() *Book {
 	return book
 }
 
-// Fill sets the fields of b from the input, but not those with the keys in except, and returns b. Absent optional fields
-// keep their values.
+// Fill sets the fields of b from the input, but not those with the keys in except, and returns b. Absent optional
+// fields keep their values.
 func (in *CreateBookInput) Fill(b *Book, except ...string) *Book {
 	return bookDefinitions.fill(b, in, except...)
 }

@@ -18,10 +18,17 @@ type Category struct {
 var categoryDefinitions = define[Category, CreateCategoryInput, CategoryPatch](
 	stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(c *Category) *ID { return &c.ID }),
 	stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(c *Category) *int64 { return &c.Version }),
-	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(c *Category) *string { return &c.Name }),
-	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec, func(c *Category) **string { return &c.Description }),
-	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.CreatedAt }),
-	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.UpdatedAt }),
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(c *Category) *string {
+		return &c.Name
+	}),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
+		func(c *Category) **string { return &c.Description }),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp {
+		return &c.CreatedAt
+	}),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp {
+		return &c.UpdatedAt
+	}),
 )
 
 // CategoryFields are the fields of a category.

@@ -115,8 +115,8 @@ func (c *Change) ActorFor(ctx context.Context) *string {
 	return &c.Actor
 }
 
-// AppendJSON appends the change as a JSON object of /api. data has the fields of the row, without the rows that it refers to. It
-// is null if the row was deleted.
+// AppendJSON appends the change as a JSON object of /api. data has the fields of the row, without the rows that it
+// refers to. It is null if the row was deleted.
 func (c *Change) AppendJSON(dst []byte) []byte {
 	dst = AppendString(append(dst, `{"position":`...), c.Position)
 	dst = AppendString(append(dst, `,"type":`...), strings.ToLower(string(c.Type)))

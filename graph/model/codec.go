@@ -23,13 +23,16 @@ type codec[V comparable] struct {
 }
 
 var (
-	textCodec      = codec[string]{KindText, appendText, appendText, func(s string) string { return s }, readText, checkText}
-	idCodec        = codec[ID]{KindID, ID.AppendJSON, ID.AppendNumber, ID.String, readID, checkID}
-	intCodec       = codec[int]{KindInt, appendNumber[int], appendNumber[int], strconv.Itoa, readInteger, checkInt}
-	versionCodec   = codec[int64]{kind: KindBigInt, appendGraphQL: appendNumber[int64], appendREST: appendNumber[int64], read: readBigInt}
+	textCodec = codec[string]{KindText, appendText, appendText, func(s string) string { return s }, readText,
+		checkText}
+	idCodec      = codec[ID]{KindID, ID.AppendJSON, ID.AppendNumber, ID.String, readID, checkID}
+	intCodec     = codec[int]{KindInt, appendNumber[int], appendNumber[int], strconv.Itoa, readInteger, checkInt}
+	versionCodec = codec[int64]{kind: KindBigInt, appendGraphQL: appendNumber[int64], appendREST: appendNumber[int64],
+		read: readBigInt}
 	centsCodec     = codec[Cents]{KindCents, Cents.AppendJSON, Cents.AppendJSON, Cents.String, readPrice, checkCents}
 	dateCodec      = codec[Date]{KindDate, Date.AppendJSON, Date.AppendJSON, Date.String, readDate, checkDate}
-	timestampCodec = codec[Timestamp]{kind: KindTimestamp, appendGraphQL: Timestamp.AppendJSON, appendREST: Timestamp.AppendJSON, read: readTimestamp}
+	timestampCodec = codec[Timestamp]{kind: KindTimestamp, appendGraphQL: Timestamp.AppendJSON,
+		appendREST: Timestamp.AppendJSON, read: readTimestamp}
 )
 
 // nullable returns the codec of nullable values, without check.

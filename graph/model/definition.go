@@ -14,7 +14,8 @@ type definition[T any] struct {
 	inRow, inInput, inPatch int    // indexes in the structs of rows, inputs and patches, if writable
 }
 
-// define returns the fields of rows T. Inputs C and patches P have a struct field of the same name for each writable one.
+// define returns the fields of rows T. Inputs C and patches P have a struct field of the same name for each writable
+// one.
 func define[T, C, P any](fields ...definition[T]) definitions[T, C, P] {
 	for i := range fields {
 		if f := &fields[i]; f.Writable {

@@ -161,7 +161,8 @@ func (f FieldErrors) Err() error {
 	case 2:
 		return &Error{Code: BadUserInput, Message: f[0].Message + " (and 1 more error)", Fields: f}
 	}
-	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1), Fields: f}
+	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1),
+		Fields: f}
 }
 
 func badArgument(name, message string) error {

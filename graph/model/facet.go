@@ -182,7 +182,8 @@ func (s Selection) facet(f Facet) (g *Grouping, err error) {
 	}
 	for i := range f.Bounds[1:] {
 		if f.Bounds[i] >= f.Bounds[i+1] {
-			return nil, badArgument(fmt.Sprintf("bounds.%d", i+1), "Each amount of the bounds argument must be above the one before.")
+			return nil, badArgument(fmt.Sprintf("bounds.%d", i+1),
+				"Each amount of the bounds argument must be above the one before.")
 		}
 	}
 	g.Bounds, g.Limit = f.Bounds, len(f.Bounds)+1
@@ -217,5 +218,6 @@ func (s Selection) without(key GroupKey) Selection {
 
 // ownField is the filter field that a facet ignores.
 var ownField = map[GroupKey]string{
-	ByGenre: "genreId", ByPerson: "author", ByYear: "publishedAt", ByPublisher: "publisher", ByLanguage: "language", ByPriceRange: "price",
+	ByGenre: "genreId", ByPerson: "author", ByYear: "publishedAt", ByPublisher: "publisher", ByLanguage: "language",
+	ByPriceRange: "price",
 }

@@ -68,7 +68,8 @@ func parseFilter(typename string, filter Filter) (*Condition, error) {
 	p := filterParser{}
 	c := p.filter(typename, filter, "filter", 1)
 	if p.conditions > maxConditions {
-		p.problems = FieldErrors{{Field: "filter", Message: fmt.Sprintf("The filter must not have more than %d conditions.", maxConditions)}}
+		p.problems = FieldErrors{
+			{Field: "filter", Message: fmt.Sprintf("The filter must not have more than %d conditions.", maxConditions)}}
 	}
 	return c, p.problems.Err()
 }
@@ -236,7 +237,9 @@ func (p *filterParser) oneOf(f *FieldInfo, value any, path string) *Condition {
 	case n+len(texts) == 0:
 		return &Condition{Op: Or, Field: name}
 	case n > 1 && numbers[n-1]-numbers[0] == int64(n-1):
-		return &Condition{Op: And, Field: name, Of: []*Condition{{Op: Gte, Field: name, Operand: numbers[0]}, {Op: Lte, Field: name, Operand: numbers[n-1]}}}
+		return &Condition{Op: And, Field: name,
+			Of: []*Condition{{Op: Gte, Field: name, Operand: numbers[0]},
+				{Op: Lte, Field: name, Operand: numbers[n-1]}}}
 	case n > 0:
 		return &Condition{Op: In, Field: name, Operand: numbers}
 	}

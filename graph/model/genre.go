@@ -19,11 +19,20 @@ type Genre struct {
 var genreDefinitions = define[Genre, CreateGenreInput, GenrePatch](
 	stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(g *Genre) *ID { return &g.ID }),
 	stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(g *Genre) *int64 { return &g.Version }),
-	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(g *Genre) *string { return &g.Name }),
-	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec, func(g *Genre) **string { return &g.Description }),
-	required(FieldInfo{Name: "categoryId", Use: Filterable | InREST | KeptByPUT}, idCodec, func(g *Genre) *ID { return &g.CategoryID }),
-	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.CreatedAt }),
-	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.UpdatedAt }),
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec, func(g *Genre) *string {
+		return &g.Name
+	}),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
+		func(g *Genre) **string { return &g.Description }),
+	required(FieldInfo{Name: "categoryId", Use: Filterable | InREST | KeptByPUT}, idCodec, func(g *Genre) *ID {
+		return &g.CategoryID
+	}),
+	stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp {
+		return &g.CreatedAt
+	}),
+	stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp {
+		return &g.UpdatedAt
+	}),
 )
 
 // GenreFields are the fields of a genre.

@@ -50,7 +50,8 @@ type GroupOrder struct {
 
 // Key returns a text that identifies the grouping.
 func (g *Grouping) Key() string {
-	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil), g.Order, g.Limit, g.Offset)
+	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil),
+		g.Order, g.Limit, g.Offset)
 }
 
 // BookGroup is a group of books, or a value of a facet. Keys that are not in the grouping are zero or nil.
@@ -141,11 +142,13 @@ func (g *Grouping) parseHaving(having Filter) error {
 				continue
 			}
 			g.Aggregates |= figures[i].bit
-			all.Of = append(all.Of, p.operators(&FieldInfo{Name: path, Kind: figures[i].kind}, operators[path], "having."+path))
+			all.Of = append(all.Of,
+				p.operators(&FieldInfo{Name: path, Kind: figures[i].kind}, operators[path], "having."+path))
 		}
 	}
 	if p.conditions > maxConditions {
-		return badArgument("having", fmt.Sprintf("The having argument must not have more than %d conditions.", maxConditions))
+		return badArgument("having",
+			fmt.Sprintf("The having argument must not have more than %d conditions.", maxConditions))
 	}
 	g.Having = all
 	return p.problems.Err()
@@ -286,7 +289,9 @@ func selectedOfGroups(operation *graphql.OperationContext, selected ast.Selectio
 
 // selectedHere applies selected to the field that is being resolved. Outside a resolver it returns
 // all figures.
-func selectedHere(ctx context.Context, selected func(*graphql.OperationContext, ast.SelectionSet) Aggregates) Aggregates {
+func selectedHere(
+	ctx context.Context, selected func(*graphql.OperationContext, ast.SelectionSet) Aggregates,
+) Aggregates {
 	field := graphql.GetFieldContext(ctx)
 	if field == nil || !graphql.HasOperationContext(ctx) {
 		return allAggregates

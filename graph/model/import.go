@@ -68,7 +68,8 @@ const (
 
 // ImportBook returns the input of an imported book.
 func (f Form) ImportBook() ImportBookInput {
-	in := ImportBookInput{CreateBookInput: f.CreateBook(), Apart: !f[Apart].Missing(), StandIns: strings.Fields(f[StandIns].Written())}
+	in := ImportBookInput{CreateBookInput: f.CreateBook(), Apart: !f[Apart].Missing(),
+		StandIns: strings.Fields(f[StandIns].Written())}
 	in.Genre = requiredField(f, &in.Problems, "genre", readText)
 	if !f["category"].Missing() {
 		in.Category = requiredField(f, &in.Problems, "category", readText)
@@ -122,8 +123,8 @@ func deref(text *string) string {
 	return *text
 }
 
-// means reports whether a row with one key may mean a book with the other: they have one name, and one ISBN or one author,
-// and no other ISBN (another edition) or shelf mark (another copy).
+// means reports whether a row with one key may mean a book with the other: they have one name, and one ISBN or one
+// author, and no other ISBN (another edition) or shelf mark (another copy).
 func (k Key[T]) means(other Key[T]) bool {
 	var none T
 	differ := func(a, b T) bool { return a != none && b != none && a != b }
@@ -131,7 +132,8 @@ func (k Key[T]) means(other Key[T]) bool {
 		!differ(k.ISBN, other.ISBN) && !differ(k.ShelfMark, other.ShelfMark)
 }
 
-// Meant returns the books among others that a row with a key may mean. Its ISBN and then its shelf mark tell several apart.
+// Meant returns the books among others that a row with a key may mean. Its ISBN and then its shelf mark tell several
+// apart.
 func Meant[T comparable, B any](key Key[T], others []B, keyOf func(B) Key[T]) (met []B) {
 	for _, other := range others {
 		if key.means(keyOf(other)) {
@@ -160,7 +162,9 @@ type KeyedBook struct {
 // tells them apart: the ISBN, the shelf mark, the spelling, or all other values but the genre.
 func MeetAgain(row *Book, key BookKey, others []KeyedBook) (met []*Book) {
 	all := Meant(key, others, func(other KeyedBook) BookKey { return other.Of })
-	for _, other := range closer(all, func(other KeyedBook) bool { return row.Name == other.Name && row.Author == other.Author }) {
+	for _, other := range closer(all, func(other KeyedBook) bool {
+		return row.Name == other.Name && row.Author == other.Author
+	}) {
 		like := *row
 		if like.GenreID = other.GenreID; like.SameContent(other.Book) {
 			return []*Book{other.Book}
@@ -178,9 +182,10 @@ func AmbiguousBook(n int) string {
 // ImportResult counts the rows of an import by result.
 type ImportResult struct {
 	Created, Updated, Unchanged int
-	Namesakes                   int           // created books with the name of a stored one and another author; only of a preview
-	Rejected                    []RejectedRow // in row order
-	Changes                     []BookChange  // changes of books, in row order; only in a preview
+	// created books with the name of a stored one and another author; only of a preview
+	Namesakes int
+	Rejected  []RejectedRow // in row order
+	Changes   []BookChange  // changes of books, in row order; only in a preview
 }
 
 // BookChange is a stored book that a row of an import would change.

@@ -31,7 +31,8 @@ func (o *Ordered) NoLists() error {
 	if o.AsOf == nil {
 		return nil
 	}
-	return Errorf(BadUserInput, "The lists of a row of the past are not kept. Ask for them without asOf, or for single rows with it.")
+	return Errorf(BadUserInput,
+		"The lists of a row of the past are not kept. Ask for them without asOf, or for single rows with it.")
 }
 
 // NodeID returns the global id of a type and a row's id.

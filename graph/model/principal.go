@@ -46,7 +46,8 @@ const maxSubject = 255
 // NUL, and tokens without a subject have different holders.
 func (p Principal) CheckKeys() error {
 	s := p.Subject
-	if len(p.Issuer) > maxSubject || s == "" || len(s) > maxSubject || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+	if len(p.Issuer) > maxSubject || s == "" || len(s) > maxSubject || !utf8.ValidString(s) ||
+		strings.ContainsFunc(s, unicode.IsControl) {
 		return Errorf(BadUserInput, "An Idempotency-Key belongs to the subject of its token: "+
 			"sub must have 1 to %d bytes, without control characters.", maxSubject)
 	}
@@ -184,7 +185,9 @@ func AccountOf(subject string) (ID, bool) {
 // accents. A character outside ASCII may look like any letter, and 0 like o, unless the word is of one script that has
 // no such letters: "студент:1" is not an account's.
 func LooksLikeAccount(subject string) bool {
-	key := slices.DeleteFunc([]rune(collate.Identity(CleanSubject(subject))), func(r rune) bool { return unicode.Is(unicode.Mn, r) })
+	key := slices.DeleteFunc([]rune(collate.Identity(CleanSubject(subject))), func(r rune) bool {
+		return unicode.Is(unicode.Mn, r)
+	})
 	if len(key) < len(accountPrefix) {
 		return false
 	}
@@ -196,15 +199,17 @@ func LooksLikeAccount(subject string) bool {
 	}
 	word := key[:len(key)-1]
 	for name, script := range unicode.Scripts {
-		if !slices.Contains(confusableScripts, name) && !slices.ContainsFunc(word, func(r rune) bool { return !unicode.Is(script, r) }) {
+		if !slices.Contains(confusableScripts, name) && !slices.ContainsFunc(word, func(r rune) bool {
+			return !unicode.Is(script, r)
+		}) {
 			return false
 		}
 	}
 	return true
 }
 
-// confusableScripts are those in which a word can look like "account" (Unicode Technical Standard #39, confusables.txt),
-// and Common, which has signs and digits.
+// confusableScripts are those in which a word can look like "account" (Unicode Technical Standard #39,
+// confusables.txt), and Common, which has signs and digits.
 var confusableScripts = []string{"Common", "Coptic", "Greek", "Latin", "Lisu"}
 
 // TokenError is the error of a refused token. For a read it is only a warning.

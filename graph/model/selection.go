@@ -50,9 +50,11 @@ func ParseSelection(typename string, filter Filter, search *string) (Selection, 
 	case !utf8.ValidString(text), strings.ContainsRune(text, 0):
 		return Selection{}, badArgument("search", "The search argument must be UTF-8 without the character NUL.")
 	case utf8.RuneCountInString(text) > maxSearchLength:
-		return Selection{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
+		return Selection{}, badArgument("search",
+			fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
 	case len(collate.Words(text)) > maxSearchWords:
-		return Selection{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
+		return Selection{},
+			badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
 	}
 	return Selection{Where: where, Search: text}, nil
 }

@@ -40,7 +40,8 @@ func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 		}
 		index[i] = k
 	}
-	return &oneValues[C]{objects: e.selection.load(r, distinct), index: index, written: make([]span, len(distinct))}, nil
+	return &oneValues[C]{objects: e.selection.load(r, distinct), index: index,
+		written: make([]span, len(distinct))}, nil
 }
 
 // oneValues are the results of a toOne.

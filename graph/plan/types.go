@@ -100,7 +100,8 @@ func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.I
 // Value adds a field that leads to a part of the row.
 func Value[P, C any](t *Type[P], name string, target *Type[C], value func(P) C) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
-		return newValue(func(row P, _ context.Context) (C, error) { return value(row), nil }, target.compile(c, f.Selections))
+		return newValue(func(row P, _ context.Context) (C, error) { return value(row), nil },
+			target.compile(c, f.Selections))
 	}
 }
 

@@ -27,11 +27,13 @@ type charset struct {
 }
 
 var (
-	western  = []string{"äöüß", "àâçéèêëîïôûùœ", "áéíóúñü¿ºª", "ãáâàçéêíóôõúºª", "àèéìòù", "åäöé", "æøåé", "ëïéèöü", "áðéíóúýþæö", "’éè"}
+	western = []string{"äöüß", "àâçéèêëîïôûùœ", "áéíóúñü¿ºª", "ãáâàçéêíóôõúºª", "àèéìòù", "åäöé", "æøåé", "ëïéèöü",
+		"áðéíóúýþæö", "’éè"}
 	central  = []string{"áčďéěíňóřšťúůýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîşţ", "čćđšž", "áäčďéíĺľňóôŕšťúýž", "äöüß"}
 	baltic   = []string{"āčēģīķļņšūž", "ąčęėįšųūž", "äöüõšž"}
-	cyrillic = []string{"абвгдежзийклмнопрстуфхцчшщъыьэюяё", "абвгдежзийклмнопрстуфхцчшщьюяіїєґ", "абвгдђежзијклљмнњопрстћуфхцчџш"}
-	japan    = []string{"のにはをがとでたしいるなれさあかきくけこまもらりんアイウエオカキクケコサシスセソタチツテトナニネノハヒフマミムメモラリルレロンー本人日語小説山田村川"}
+	cyrillic = []string{"абвгдежзийклмнопрстуфхцчшщъыьэюяё", "абвгдежзийклмнопрстуфхцчшщьюяіїєґ",
+		"абвгдђежзијклљмнњопрстћуфхцчџш"}
+	japan = []string{"のにはをがとでたしいるなれさあかきくけこまもらりんアイウエオカキクケコサシスセソタチツテトナニネノハヒフマミムメモラリルレロンー本人日語小説山田村川"}
 )
 
 // charsets are the encodings of files that are not UTF-8, most frequent first.
@@ -78,8 +80,8 @@ const (
 	sureLead   = 15 // over the next one
 )
 
-// guessCharset returns the encodings that the lines of a text may have, best first. isSure reports whether the first one
-// is meant: whether the words are written as people write them in this encoding, and in no other.
+// guessCharset returns the encodings that the lines of a text may have, best first. isSure reports whether the first
+// one is meant: whether the words are written as people write them in this encoding, and in no other.
 func guessCharset(lines []byte) (guesses []Guess, isSure bool) {
 	for _, c := range charsets {
 		text, err := c.encoding.NewDecoder().String(string(lines))
@@ -111,8 +113,9 @@ func guessCharset(lines []byte) (guesses []Guess, isSure bool) {
 // maxFirst is the number of guesses, from the first, that may be meant.
 const maxFirst = 3
 
-// isMeant reports whether a guess is plausible, or at least its words that the next best one reads unlike it, and clearly more
-// plausible than each other one: on the whole, or in the words that differ. In these no other may be better.
+// isMeant reports whether a guess is plausible, or at least its words that the next best one reads unlike it, and
+// clearly more plausible than each other one: on the whole, or in the words that differ. In these no other may be
+// better.
 func isMeant(guesses []Guess, i int) bool {
 	guess := guesses[i]
 	isPlausible := guess.points >= surePoints
@@ -130,7 +133,8 @@ func isMeant(guesses []Guess, i int) bool {
 	return isPlausible
 }
 
-// differing returns the words in which two readings of a text differ, and the index of the line of the first one, or -1.
+// differing returns the words in which two readings of a text differ, and the index of the line of the first one, or
+// -1.
 func differing(a, b string) (first int, ours, others string) {
 	first = -1
 	var of, other strings.Builder
@@ -204,7 +208,8 @@ func plausibility(text string, c charset) int {
 		return 0
 	}
 	share := 100 * slices.Max(usual) / letters
-	if ideographic := unicode.In([]rune(c.languages[0])[0], unicode.Han, unicode.Hiragana, unicode.Hangul); ideographic {
+	if ideographic := unicode.In([]rune(c.languages[0])[0], unicode.Han, unicode.Hiragana,
+		unicode.Hangul); ideographic {
 		share = min(100, 3*share) // languages lists few of thousands of characters
 	}
 	return good * share / words
@@ -219,15 +224,17 @@ func isSeparator(r rune) bool {
 		strings.ContainsRune("–—‘’“”„«»…·¿¡€£§©®°²№、。，：；《》（）「」『』・？！￥\u00A0", r)
 }
 
-// isWord reports whether a word is written as words are: of letters of one script, in lower case but for the first or in
-// upper case, with vowels, and if it is Latin with more letters of ASCII than others. foreign is the number of others, and usual
-// of those that one language has: all if the word is Latin. Words have languages of their own, because a list of books has
-// names of many countries.
+// isWord reports whether a word is written as words are: of letters of one script, in lower case but for the first or
+// in upper case, with vowels, and if it is Latin with more letters of ASCII than others. foreign is the number of
+// others, and usual
+// of those that one language has: all if the word is Latin. Words have languages of their own, because a list of
+// books has names of many countries.
 func isWord(word string, foreign, usual int) bool {
 	all, latin, uppers := 0, 0, 0
 	before := rune(0)
 	for _, r := range word {
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) || all == 0 && unicode.IsMark(r) || unicode.IsUpper(r) && unicode.IsLower(before) {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) || all == 0 && unicode.IsMark(r) ||
+			unicode.IsUpper(r) && unicode.IsLower(before) {
 			return false
 		}
 		if all++; unicode.Is(unicode.Latin, r) {
@@ -240,15 +247,17 @@ func isWord(word string, foreign, usual int) bool {
 	}
 	switch {
 	case latin > 0:
-		return latin == all && foreign == usual && (foreign <= 2 || foreign*10 <= all*6) && (uppers <= 1 || uppers == all) && canBeSpoken(word)
+		return latin == all && foreign == usual && (foreign <= 2 || foreign*10 <= all*6) &&
+			(uppers <= 1 || uppers == all) && canBeSpoken(word)
 	case all > 2 && unicode.In(before, unicode.Cyrillic, unicode.Greek):
-		return strings.ContainsAny(strings.ToLower(word), "аеёиоуыэюяіїєαεηιουωάέήίόύώϊϋ") && (uppers <= 1 || uppers == all)
+		return strings.ContainsAny(strings.ToLower(word), "аеёиоуыэюяіїєαεηιουωάέήίόύώϊϋ") &&
+			(uppers <= 1 || uppers == all)
 	}
 	return true
 }
 
-// canBeSpoken reports whether the consonants beyond ASCII of a Latin word stand where they can be spoken, unlike those in Hélčne
-// for Hélène and Anaďs for Anaïs.
+// canBeSpoken reports whether the consonants beyond ASCII of a Latin word stand where they can be spoken, unlike
+// those in Hélčne for Hélène and Anaďs for Anaïs.
 func canBeSpoken(word string) bool {
 	letters := []rune(strings.ToLower(word))
 	isVowel := func(i int) bool {
@@ -260,7 +269,8 @@ func canBeSpoken(word string) bool {
 	}
 	for i, r := range letters[:len(letters)-1] {
 		isBetween := i > 0 && r >= 0x80 && !isVowel(i) && !isVowel(i+1) && !isVowel(i-1)
-		if isBetween && !strings.ContainsRune("lr", letters[i+1]) || isVowel(i-1) && r == 'ď' && strings.ContainsRune("sfrtvd", letters[i+1]) {
+		if isBetween && !strings.ContainsRune("lr", letters[i+1]) ||
+			isVowel(i-1) && r == 'ď' && strings.ContainsRune("sfrtvd", letters[i+1]) {
 			return false
 		}
 	}

@@ -34,8 +34,8 @@ type csvReader struct {
 	first    *Record  // row above the others in a file without a header, until Next returns it
 	header   []string // cells of the header, if there is one
 
-	// The last malformed record of several lines. It makes reading linear: a later record that is in a quoted cell at the
-	// end of one of these lines would go on and fail in the same way.
+	// The last malformed record of several lines. It makes reading linear: a later record that is in a quoted cell at
+	// the end of one of these lines would go on and fail in the same way.
 	malformedUntil int // number of its last line
 	malformedErr   error
 }
@@ -57,7 +57,8 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 		return nil, nil, fmt.Errorf("the header: %w", err)
 	}
 	if len(header) > maxColumns {
-		return nil, nil, fmt.Errorf("line %d has more than %d columns: set the header row option if it is no header, or the delimiter option", first.Number, maxColumns)
+		return nil, nil, fmt.Errorf("line %d has more than %d columns: set the header row option if it is no header, "+
+			"or the delimiter option", first.Number, maxColumns)
 	}
 	r.columns, r.endsInCR = len(header), first.EndsInCR()
 	if f.NoHeader {

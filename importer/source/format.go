@@ -66,12 +66,12 @@ type Header struct {
 	Matched  func(names []string) int // returns the number of known column names
 }
 
-// minKnown is the minimum number of known names in a row that is the header because of them. A title that begins with one,
-// such as "Languages and cultures, a meeting", tells nothing.
+// minKnown is the minimum number of known names in a row that is the header because of them. A title that begins with
+// one, such as "Languages and cultures, a meeting", tells nothing.
 const minKnown = 2
 
-// find returns the index of the header: the row with most known column names, at least minKnown, or else the first one that
-// is no title, which has few cells.
+// find returns the index of the header: the row with most known column names, at least minKnown, or else the first
+// one that is no title, which has few cells.
 func (h Header) find(rows [][]string) (index int) {
 	most, widest := minKnown-1, 0
 	if h.None {
@@ -202,8 +202,8 @@ var escapedQuote = regexp.MustCompile(`\\"[\pL\pN]`)
 // doubledQuote matches a quote that is doubled in a quoted cell, and no empty cell.
 var doubledQuote = regexp.MustCompile(`[^\s,;|"]""|""[\pL\pN]`)
 
-// escapesQuotes reports whether backslashes escape quotes, as in exports of MySQL: if the header is quoted, or no quote is
-// doubled.
+// escapesQuotes reports whether backslashes escape quotes, as in exports of MySQL: if the header is quoted, or no
+// quote is doubled.
 func escapesQuotes(text []byte) bool {
 	isQuoted := bytes.HasPrefix(bytes.TrimPrefix(text, []byte(textline.ByteOrderMark)), []byte(`"`))
 	return escapedQuote.Match(text) && (isQuoted || !doubledQuote.Match(bytes.ReplaceAll(text, []byte(`\"`), nil)))

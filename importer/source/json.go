@@ -12,8 +12,8 @@ import (
 	"library-catalogue/graph/model/textline"
 )
 
-// jsonLines reads the records of a JSON Lines file: an object a line. It skips columns before the object, which dumps of
-// Open Library have.
+// jsonLines reads the records of a JSON Lines file: an object a line. It skips columns before the object, which dumps
+// of Open Library have.
 type jsonLines struct{ *textline.Reader }
 
 func (r jsonLines) Next() (Record, error) {

@@ -24,7 +24,8 @@ var libraries = []library{
 	{MARCXML, marc.IsXML, func(in io.Reader) RecordReader { return marcRecords(marc.NewXMLReader(in).Next) }},
 	{MARCMaker, marc.IsText, func(in io.Reader) RecordReader { return marcRecords(marc.NewTextReader(in).Next) }},
 	{RIS, citation.IsRIS, func(in io.Reader) RecordReader { return citations(citation.NewRISReader(in).Next) }},
-	{BibTeX, citation.IsBibTeX, func(in io.Reader) RecordReader { return citations(citation.NewBibTeXReader(in).Next) }},
+	{BibTeX, citation.IsBibTeX,
+		func(in io.Reader) RecordReader { return citations(citation.NewBibTeXReader(in).Next) }},
 }
 
 func isISO2709(start []byte) bool {
@@ -55,7 +56,8 @@ func (r *Record) refuse(record marc.Record) {
 	case record.IsUNIMARC():
 		r.Problem, r.Mend = "The record is UNIMARC, which is not read.", "Export the records as MARC 21."
 	case record.IsDeleted():
-		r.Problem, r.Mend = "The record is marked as deleted (leader, position 5).", "Leave it out, or mark it as a new record (n)."
+		r.Problem, r.Mend = "The record is marked as deleted (leader, position 5).",
+			"Leave it out, or mark it as a new record (n)."
 	}
 }
 

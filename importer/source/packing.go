@@ -19,7 +19,8 @@ const (
 	freeText = 32 << 20
 )
 
-var errBomb = fmt.Errorf("the file expands to more than %d times its size, or to more than 2 GiB, and was refused", maxRatio)
+var errBomb = fmt.Errorf("the file expands to more than %d times its size, or to more than 2 GiB, and was refused",
+	maxRatio)
 
 // isBomb reports whether a file expands too much.
 func isBomb(unpacked, packed int64) bool { return unpacked > max(freeText, maxRatio*packed) }
@@ -56,7 +57,8 @@ func (s *Source) unpack() (_ io.Reader, packing string, err error) {
 		text, err = gzip.NewReader(packed)
 		packing = "gzip"
 	case magic == zstdMagic:
-		text, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		text, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		packing = "zstd"
 	default:
 		return packed, "", nil
@@ -82,7 +84,8 @@ func unpackError(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the compressed file is truncated")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return errors.New("the file needs more than 8 MB of memory to decompress: compress it with zstd -19 or a lower level, without --long")
+		return errors.New("the file needs more than 8 MB of memory to decompress: compress it with zstd -19 or a " +
+			"lower level, without --long")
 	}
 	return fmt.Errorf("the file cannot be decompressed: %w", err)
 }

@@ -95,8 +95,8 @@ const maxFlat = 4
 // textNames are the names of objects that only have a text, such as {"type": "/type/text", "value": "Emma"}.
 var textNames = []string{"value", "name", "text", "amount", "literal", "raw"}
 
-// nameParts are the parts of a person's name in the order in which they are spoken, without case and signs: given names,
-// particle, family name and suffix, as CSL JSON, BibLaTeX, Zotero and schema.org call them.
+// nameParts are the parts of a person's name in the order in which they are spoken, without case and signs: given
+// names, particle, family name and suffix, as CSL JSON, BibLaTeX, Zotero and schema.org call them.
 var nameParts = strings.Fields(`honorificprefix given givenname givennames firstname firstnames forename forenames first
 	middle middlename middlenames additionalname droppingparticle nondroppingparticle particle prefix nameprefix von prelast
 	family familyname lastname surname last suffix namesuffix honorificsuffix lineage jr`)
@@ -127,7 +127,8 @@ func personText(object map[string]any) string {
 	return strings.Join(strings.Fields(title+" "+strings.Join(parts, " ")), " ")
 }
 
-// flatText returns the text of a JSON value: a list is joined, an object is its value or name. It returns "" without one.
+// flatText returns the text of a JSON value: a list is joined, an object is its value or name. It returns "" without
+// one.
 func flatText(value any, depth int) string {
 	if depth > maxFlat {
 		return ""

@@ -31,8 +31,8 @@ func (b *workbook) newSheet(name string) *sheet {
 	return &sheet{name: name, book: b, csv: csv.NewWriter(b), start: b.written}
 }
 
-// set sets the cells of the columns from column to last, counted from 1, unless they have a value. Values beyond the header
-// go to one extra cell.
+// set sets the cells of the columns from column to last, counted from 1, unless they have a value. Values beyond the
+// header go to one extra cell.
 func (s *sheet) set(column, last int, value string) error {
 	for ; column <= last; column++ {
 		if s.size += len(value); s.size > maxRow {

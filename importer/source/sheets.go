@@ -71,7 +71,8 @@ func (b *workbook) chooseSheets() (sheets Sheets, text *io.SectionReader, err er
 		if n := len(b.sheets) - maxNamed; n > 0 {
 			names = append(names, strconv.Itoa(n)+" more")
 		}
-		return sheets, nil, fmt.Errorf("the spreadsheet has no sheet %q with rows. It has: %s", given, strings.Join(names, ", "))
+		return sheets, nil,
+			fmt.Errorf("the spreadsheet has no sheet %q with rows. It has: %s", given, strings.Join(names, ", "))
 	}
 	canGoOn := given == "" && !b.header.None && filled(best.header) > 1
 	var chosen []*sheet

@@ -77,7 +77,8 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheet
 	if err != nil {
 		return sheets, fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
 	}
-	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: ExcelDay0, header: h}
+	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: ExcelDay0,
+		header: h}
 	for _, part := range archive.File {
 		b.parts[strings.ToLower(strings.ReplaceAll(part.Name, `\`, "/"))] = part
 	}
@@ -216,8 +217,8 @@ func (b *workbook) readTexts(part string) error {
 	return cmp.Or(err, out.Flush())
 }
 
-// writeRows writes the rows of a part as CSV. They belong to the sheet name, or to the table around them. It writes stored
-// numbers unchanged, and dates as YYYY-MM-DD.
+// writeRows writes the rows of a part as CSV. They belong to the sheet name, or to the table around them. It writes
+// stored numbers unchanged, and dates as YYYY-MM-DD.
 func (b *workbook) writeRows(name, part string) error {
 	out := b.newSheet(name)
 	var row, cell xml.StartElement

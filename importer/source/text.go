@@ -39,7 +39,8 @@ func (s *Source) Text(ctx context.Context, h Header) (*Text, error) {
 		return nil, err
 	}
 	if name, ok := marc.IsISO2709(start); ok && h.Encoding != "" {
-		return nil, errors.New("the encoding option applies to texts only, and records of MARC (ISO 2709) name their own: leave it out")
+		return nil, errors.New(
+			"the encoding option applies to texts only, and records of MARC (ISO 2709) name their own: leave it out")
 	} else if ok {
 		found = charset{name: name}
 	} else if h.Encoding != "" {
@@ -96,8 +97,8 @@ func newRecordReader(in io.Reader, f Format) (_ RecordReader, header []string, e
 	return newCSVReader(in, f)
 }
 
-// contextRecords is a RecordReader that fails when ctx ends, so that each loop over a file ends with it. The records of a
-// text that is in memory take long too.
+// contextRecords is a RecordReader that fails when ctx ends, so that each loop over a file ends with it. The records
+// of a text that is in memory take long too.
 type contextRecords struct {
 	ctx context.Context
 	RecordReader

@@ -43,7 +43,9 @@ func NamePoints(name, field string) int { return ParseName(name).Points(field) }
 func (n Name) Points(field string) int {
 	found := n.counts[field]
 	if found > 0 && (field == "pages" || field == "shelf_mark") { // Nr. of pages, Raf No
-		n = newName(slices.DeleteFunc(slices.Clone(n.parts), func(part string) bool { return part == "nr" || part == "no" }))
+		n = newName(slices.DeleteFunc(slices.Clone(n.parts), func(part string) bool {
+			return part == "nr" || part == "no"
+		}))
 	}
 	switch {
 	case n.counts[other] > 0, n.namesFurther(field):
@@ -68,7 +70,8 @@ func (n Name) namesFurther(field string) bool {
 			return false
 		}
 		isFurther := func(part string) bool { return fieldWords[further].count([]string{part}) > 0 }
-		return field != "published_at" || fieldWords[field].count(slices.DeleteFunc(slices.Clone(n.parts), isFurther)) == 0
+		return field != "published_at" ||
+			fieldWords[field].count(slices.DeleteFunc(slices.Clone(n.parts), isFurther)) == 0
 	})
 }
 
@@ -82,7 +85,9 @@ func IsName(text string) bool {
 			parts = parts[:len(parts)-1]
 		}
 	}
-	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part string) bool { return !newName([]string{part}).namesField() })
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part string) bool {
+		return !newName([]string{part}).namesField()
+	})
 }
 
 // namesField reports whether a word speaks for any field.
@@ -145,7 +150,8 @@ func split(name string) []string {
 // withoutSpaces reports whether a text is of a script that writes words without spaces between them.
 func withoutSpaces(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
 }
 
 // count returns how many words of a name are in the list.
@@ -154,7 +160,9 @@ func (l wordList) count(parts []string) (n int) {
 		if i > 0 && i == len(parts)-1 && n > 0 {
 			break // all words as one count only if no other does
 		}
-		forms := []string{part, strings.TrimRight(part, "0123456789"), strings.TrimPrefix(part, "ال"), strings.TrimPrefix(part, "ה")} // Author2, articles
+		// Author2, articles
+		forms := []string{part, strings.TrimRight(part, "0123456789"), strings.TrimPrefix(part, "ال"),
+			strings.TrimPrefix(part, "ה")}
 		if slices.ContainsFunc(forms, l.has) {
 			n++
 		}

@@ -152,7 +152,8 @@ var (
 		`([0-9.][0-9.,'’ ]*?)(?:[,.:]?/?[-–—=]+)?(\s*(?:\p{L}[\p{L}\p{M}'’ʻ"]*\.? ?)*(?:\p{Sc}(?: [\p{L}\p{M}]+)?)?)$`)
 	// hundredths matches an amount with hundredths behind the currency. Two digits need no unit of their own: 12€50,
 	// 265 грн 50 коп.
-	hundredths = regexp.MustCompile(`^(\d[\d.,'’ ]*?) ?(\p{L}[\p{L}\p{M}]*|\p{Sc})\.?,? ?(\d\d|\d{1,2} ?\p{L}[\p{L}\p{M}]*\.?)$`)
+	hundredths = regexp.MustCompile(
+		`^(\d[\d.,'’ ]*?) ?(\p{L}[\p{L}\p{M}]*|\p{Sc})\.?,? ?(\d\d|\d{1,2} ?\p{L}[\p{L}\p{M}]*\.?)$`)
 	// binding matches the words before a price on a catalogue card: Broschur : EUR 29.95.
 	binding = regexp.MustCompile(`^(?:[\p{L}(][^:\d]*:\s+)+`)
 	// priceEnd matches what separates prices, and priceNote what stands in brackets after one.
@@ -190,7 +191,8 @@ func firstPrice(text string) string {
 	for i, price := range prices {
 		prices[i] = priceNote.ReplaceAllString(price, "")
 		hasNumbers := len(prices) > 1 || strings.ContainsAny(price[len(prices[i]):], "0123456789")
-		if found := amount.FindStringSubmatch(prices[i]); hasNumbers && (found == nil || !isCurrency(found[1]) && !isCurrency(found[3])) {
+		if found := amount.FindStringSubmatch(prices[i]); hasNumbers &&
+			(found == nil || !isCurrency(found[1]) && !isCurrency(found[3])) {
 			return text
 		}
 	}

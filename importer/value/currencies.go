@@ -13,18 +13,26 @@ import (
 // currencies are words for currencies and their signs, also old ones, as currencyKey returns them. Codes of ISO 4217 in
 // capitals are known besides.
 var currencies = newWordSet(`
-	$ us$ u$s a$ au$ c$ ca$ can$ hk$ nt$ nz$ s$ sg$ mx$ mex$ r$ rd$ j$ tt$ z$ n$ b$ bz$ ec$ fj$ cl$ col$ arg$ cr$ usd$ $usd
+	$ us$ u$s a$ au$ c$ ca$ can$ hk$ nt$ nz$ s$ sg$ mx$ mex$ r$ rd$ j$ tt$ z$ n$ b$ bz$ ec$ fj$ cl$ col$ arg$ cr$ usd$
+	$usd
 	£ ir£ e£ le£ £stg ¥ cn¥ jp¥ rmb¥ gh₵ kn₦
 
-	euro* eur usd gbp chf jpy cny rmb aud cad nzd sgd hkd ntd twd inr brl mxn rub rur pln czk huf ron bgn hrk dkk sek nok isk
+	euro* eur usd gbp chf jpy cny rmb aud cad nzd sgd hkd ntd twd inr brl mxn rub rur pln czk huf ron bgn hrk dkk sek
+	nok isk
 	uah try idr myr php thb vnd krw zar ils egp sar aed dm
 
-	us usa dollar* dolar* usdollar* dolares* doller pound* pd stg sterling* libra* franc* frank* fr frs ff bfr lfr sfr nf fs fcfa cfa fb
-	mark* rm ddm deutschemark* schilling* shilling* os sh shs ksh kes tsh tzs ush ugx lit lire lira* ital pts pta ptas peseta* esc escudo*
-	cruzeiro* real reais gulden* guilder* hfl fl dfl drachm* drs punt* markka* mk fmk krona kronor kroner krone kronur kronen* kr dkr skr nkr ikr
-	kc kcs kcsl korun* zl zlot* ft forint* lei leu leva lev lv lvs din dinar* rsd kn kuna* kuny km bam denar* den lek leke lekë
-	tl ytl turklirasi rs re rupee* rupiah* rupia* rp rm ringgit* peso* piso baht* bt br dong* vnđ won yen* yuan* rmbyuan nt nis shekel* sheqel*
-	riyal* rial* dirham* dh dhs le tk taka birr* naira* cedi* ghs rand* kwacha* sol soles bs bolivar* boliviano* gs guarani* colon colones
+	us usa dollar* dolar* usdollar* dolares* doller pound* pd stg sterling* libra* franc* frank* fr frs ff bfr lfr sfr
+	nf fs fcfa cfa fb
+	mark* rm ddm deutschemark* schilling* shilling* os sh shs ksh kes tsh tzs ush ugx lit lire lira* ital pts pta ptas
+	peseta* esc escudo*
+	cruzeiro* real reais gulden* guilder* hfl fl dfl drachm* drs punt* markka* mk fmk krona kronor kroner krone kronur
+	kronen* kr dkr skr nkr ikr
+	kc kcs kcsl korun* zl zlot* ft forint* lei leu leva lev lv lvs din dinar* rsd kn kuna* kuny km bam denar* den lek
+	leke lekë
+	tl ytl turklirasi rs re rupee* rupiah* rupia* rp rm ringgit* peso* piso baht* bt br dong* vnđ won yen* yuan* rmbyuan
+	nt nis shekel* sheqel*
+	riyal* rial* dirham* dh dhs le tk taka birr* naira* cedi* ghs rand* kwacha* sol soles bs bolivar* boliviano* gs
+	guarani* colon colones
 	quetzal* lempira* cordoba* balboa* manat* azn lari gel dram* amd tenge* som soum sum uzs afghani* kyat*
 
 	rub rubl* rubel* руб* рубл* р грн* гривн* uah лв лева лев дин* ден* тенге тг сом сум сўм ман манат
@@ -39,7 +47,8 @@ const letterCurrencies, digitLike = "FfRLQKPSMđƒрРδ", "SL"
 
 // currencyKey returns a currency without case, accents, spaces and signs: "us$" of "US $", "rs" of "Rs.".
 func currencyKey(text string) string {
-	return strings.NewReplacer(" ", "", ".", "", "/", "", "'", "", "’", "", "ʻ", "", `"`, "").Replace(collate.Fold(text))
+	return strings.NewReplacer(" ", "", ".", "", "/", "", "'", "", "’", "", "ʻ", "", `"`,
+		"").Replace(collate.Fold(text))
 }
 
 // isCurrency reports whether a text before or after a number is a currency.

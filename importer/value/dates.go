@@ -32,15 +32,17 @@ func IsCalibreNoDate(text string) bool {
 }
 
 // none matches what cataloguers and programs write instead of a date or a number.
-var none = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|nan|unknown|undated|[nsbб]\. ?[adfrг]\.|nd|o\. ?j\.|u\. ?å\.|` +
-	`no date|sans date|ohne jahr|sin fecha|sem data|senza data|bez (?:roku|daty|data)|без (?:года|даты)|` +
-	`[^\d]*(?:not identified|not known|not given|nicht (?:ermittelbar|ermittelt|bekannt)|non identifi[ée]e?|no identificad[ao]|` +
-	`não identificad[ao]|non identificat[ao]|tuntematon|ej identifierat|okänt))[\])]?$`)
+var none = regexp.MustCompile(
+	`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|nan|unknown|undated|[nsbб]\. ?[adfrг]\.|nd|o\. ?j\.|u\. ?å\.|` +
+		`no date|sans date|ohne jahr|sin fecha|sem data|senza data|bez (?:roku|daty|data)|без (?:года|даты)|` +
+		`[^\d]*(?:not identified|not known|not given|nicht (?:ermittelbar|ermittelt|bekannt)|non identifi[ée]e?|no identificad[ao]|` +
+		`não identificad[ao]|non identificat[ao]|tuntematon|ej identifierat|okänt))[\])]?$`)
 
 // IsNone reports whether a cell stands for no date or number. 1/0/1900 is a zero that Excel shows as a date.
 func IsNone(text string) bool {
 	visible := collate.Visible(text)
-	return len(text) <= maxValue && none.MatchString(visible) || visible == "" && text != "" || strings.HasPrefix(text, "1/0/1900")
+	return len(text) <= maxValue && none.MatchString(visible) || visible == "" && text != "" ||
+		strings.HasPrefix(text, "1/0/1900")
 }
 
 // zeroDate matches a date without a year, month and day, which a time may follow: 0000-00-00T00:00:00Z, ??.??.????.
@@ -78,34 +80,14 @@ func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
 // isUnknown reports whether a part stands for a month or a day that is not known.
 func (p datePart) isUnknown() bool { return p.text == "00" }
 
-// dateWords are words between the parts of a date: 1st of May, 1er mai, 12 de agosto.
-var dateWords = newWordSet(`
-	жылы жыл ж жылғы st nd rd th of er re de del d di l any o af ail ed fed eg af ydd
-	gada g y m года год г р року к година gads metai metu men diena ko a an en ren
-	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
-`)
-
-// ordinalEndings make a number a day, and no month: 1998 3rd ed.
-var ordinalEndings = newWordSet("st nd rd th")
-
-// weekdays are the names of days, without accents. A date may begin with one.
-var weekdays = newWordSet(`
-	monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
-	montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
-	lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim
-	lunes martes miercoles jueves viernes sabado domingo mie jue vie sab dom
-	lunedi martedi mercoledi giovedi venerdi domenica gio segunda terca quarta quinta sexta feira seg ter qua qui sex
-	maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
-	poniedzialek wtorek sroda czwartek piatek sobota niedziela pondeli utery streda ctvrtek patek nedele
-	mandag tirsdag onsdag torsdag fredag lordag sondag mandagen lordagen den am vom le el dne ngay
-	понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
-`)
-
 // units separate the numbers of a date in Chinese, Japanese and Korean, which names year, month and day. Thai
 // abbreviates months with signs inside.
-var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ", "(e)ko", " ",
-	"ม.ค.", " มกราคม ", "ก.พ.", " กุมภาพันธ์ ", "มี.ค.", " มีนาคม ", "เม.ย.", " เมษายน ", "พ.ค.", " พฤษภาคม ", "มิ.ย.", " มิถุนายน ",
-	"ก.ค.", " กรกฎาคม ", "ส.ค.", " สิงหาคม ", "ก.ย.", " กันยายน ", "ต.ค.", " ตุลาคม ", "พ.ย.", " พฤศจิกายน ", "ธ.ค.", " ธันวาคม ")
+var units = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "號", " ", "년", "-", "월", "-", "일", " ",
+	"(e)ko", " ",
+	"ม.ค.", " มกราคม ", "ก.พ.", " กุมภาพันธ์ ", "มี.ค.", " มีนาคม ", "เม.ย.", " เมษายน ", "พ.ค.", " พฤษภาคม ", "มิ.ย.",
+	" มิถุนายน ",
+	"ก.ค.", " กรกฎาคม ", "ส.ค.", " สิงหาคม ", "ก.ย.", " กันยายน ", "ต.ค.", " ตุลาคม ", "พ.ย.", " พฤศจิกายน ", "ธ.ค.",
+	" ธันวาคม ")
 
 var (
 	// unknownPart matches a month or a day that is not known: 1998-05-??, xx.05.1998.
@@ -265,7 +247,8 @@ func dateOf(text string, parts []datePart, order string, lastYear int) (day mode
 		month.number = int(month.month)
 	}
 	isYearFirst := len(parts) > 0 && strings.HasPrefix(parts[0].text, year.text)
-	for _, part := range []*datePart{&month, &date} { // 2013-03-00, 19980000 and 00.05.1998 have an unknown day or month
+	// 2013-03-00, 19980000 and 00.05.1998 have an unknown day or month
+	for _, part := range []*datePart{&month, &date} {
 		if year.number > 0 && (isYearFirst || part.isUnknown()) {
 			part.number = max(part.number, 1)
 		}
@@ -336,7 +319,8 @@ func (s *DateSurvey) Parse(text, order string, lastYear int) (day model.Date, la
 		text = listopad.ReplaceAllString(text, "october")
 	}
 	day, layout, ok = ParseDate(text, order, lastYear)
-	if isEra := s.future > 1 && 10*s.future >= 8*s.read; ok && isEra && int(day.Year) > lastYear && IsBuddhist(day, lastYear) {
+	if isEra := s.future > 1 && 10*s.future >= 8*s.read; ok && isEra && int(day.Year) > lastYear &&
+		IsBuddhist(day, lastYear) {
 		day.Year -= buddhistEra
 		layout = Buddhist
 	}

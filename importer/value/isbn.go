@@ -28,7 +28,9 @@ func ParseISBN(cell string) (digits string, ok bool) {
 		return digits, ok
 	}
 	cell = asNumber.ReplaceAllString(collate.Visible(cell), "$1")
-	parts := strings.FieldsFunc(cell, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Pd) && r != ' ' })
+	parts := strings.FieldsFunc(cell, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Pd) && r != ' '
+	})
 	for _, part := range append(parts, strings.Fields(cell)...) {
 		if digits, ok := isbn.Parse(Bare(part)); ok {
 			return digits, true

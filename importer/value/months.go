@@ -131,6 +131,30 @@ func monthNamed(text string) time.Month {
 }
 
 // croatian matches names of months that only Croatian has. It calls October as other languages call November: listopad.
-var croatian = regexp.MustCompile(`(?i)\b(?:sije[cč]|velja[cč]|o[zž]uj|trava?nj|svib|lipa?nj|srpa?nj|kolovoz|ruja?n|studen[io]|prosinac|prosinca)`)
+var croatian = regexp.MustCompile(
+	`(?i)\b(?:sije[cč]|velja[cč]|o[zž]uj|trava?nj|svib|lipa?nj|srpa?nj|kolovoz|ruja?n|studen[io]|prosinac|prosinca)`)
 
 var listopad = regexp.MustCompile(`(?i)listopada?`)
+
+// dateWords are words between the parts of a date: 1st of May, 1er mai, 12 de agosto.
+var dateWords = newWordSet(`
+	жылы жыл ж жылғы st nd rd th of er re de del d di l any o af ail ed fed eg af ydd
+	gada g y m года год г р року к година gads metai metu men diena ko a an en ren
+	წელი წლის წ թ թվական թվականի թվականին i e viti vitit ngay nam fomhair na mi tahun mwaka
+`)
+
+// ordinalEndings make a number a day, and no month: 1998 3rd ed.
+var ordinalEndings = newWordSet("st nd rd th")
+
+// weekdays are the names of days, without accents. A date may begin with one.
+var weekdays = newWordSet(`
+	monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+	montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
+	lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim
+	lunes martes miercoles jueves viernes sabado domingo mie jue vie sab dom
+	lunedi martedi mercoledi giovedi venerdi domenica gio segunda terca quarta quinta sexta feira seg ter qua qui sex
+	maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
+	poniedzialek wtorek sroda czwartek piatek sobota niedziela pondeli utery streda ctvrtek patek nedele
+	mandag tirsdag onsdag torsdag fredag lordag sondag mandagen lordagen den am vom le el dne ngay
+	понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс
+`)

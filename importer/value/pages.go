@@ -12,7 +12,8 @@ import (
 var pageWords = newWordSet(`
 	p pp pg pgs page pages pag pags pagg pages pagina* pagine* pagini* paginos* paxina* pagna* pagni
 	seite* s ss sid sida sidor sider side bls blad* blatt* bl bll bladsid* blaðsid* blz bladz* bladsy*
-	str stron strona strony stran strana strany strane strani stranic* sivu* siv lk lhk lehekul* lpp lappus* psl puslap* oldal*
+	str stron strona strony stran strana strany strane strani stranic* sivu* siv lk lhk lehekul* lpp lappus* psl puslap*
+	oldal*
 	tr trang hal halaman* hlm mukasurat sayfa* sahifa* səhifə* faqe* tudalen* lch leathan* kurasa* orri* pahina*
 	f ff fol folio* feuille* hoja* folha* fogli* leaf leaves
 	σ σσ σελ* φυλλ* с стр* стор* старон* л лист* бет* хууд* გვ* էջ* ገጽ*
@@ -22,15 +23,18 @@ var pageWords = newWordSet(`
 
 // volumeWords are words for things that have pages, and are no pages.
 var volumeWords = newWordSet(`
-	v vol vols volume* bd bde band bande tom tome* tomo* tomu* tomy t cilt deel delen osa kotet* sv svaz* zv ks szt część
+	v vol vols volume* bd bde band bande tom tome* tomo* tomu* tomy t cilt deel delen osa kotet* sv svaz* zv ks szt
+	część
 	online e ebook* ressource* recurso* risorsa* computer cd cds dvd dvds portfolio* case box item*
 	т том* кн книг* τομ* جلد* مجلد* 卷 巻 冊 册 권 部 本 子
 `)
 
 // unpaged are words of cataloguers for a book without a number of pages, as uncounted finds them.
 var unpaged = newWordSet(`
-	unpaged unpag* unpaginated unnumbered* variouspag* variously* npag* opag* ohneseiten* ungez* unpaginiert nichtpag* getr*
-	sp spag* sinpag* sempag* senzapag* nonpag* sanspag* nepag* nestr* bezpag* pagmult* paginacionvar* paginationmult* ejpag* upag* безпаг*
+	unpaged unpag* unpaginated unnumbered* variouspag* variously* npag* opag* ohneseiten* ungez* unpaginiert nichtpag*
+	getr*
+	sp spag* sinpag* sempag* senzapag* nonpag* sanspag* nepag* nestr* bezpag* pagmult* paginacionvar* paginationmult*
+	ejpag* upag* безпаг*
 `)
 
 // roman matches a number of Roman numerals, perhaps in brackets.
@@ -43,7 +47,8 @@ var (
 	// extent matches a text that begins with a sequence, also in one volume: 1 vol. (304 p.).
 	extent = regexp.MustCompile(`^(?:1 [^(]*\(|[全共凡])?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
 	// numberList matches numbers that cannot be a single one: xi + 868, xii, 352, [4], 304.
-	numberList = regexp.MustCompile(`^(?:(?:` + roman + `[,+ ]+)+|(\[?\d+\]?) ?\+ ?|\[\d+\], ?)(?:\[?\d+\]?[,+ ]+)*\[?\d+\]?$|^\[\d+\]$`)
+	numberList = regexp.MustCompile(`^(?:(?:` + roman +
+		`[,+ ]+)+|(\[?\d+\]?) ?\+ ?|\[\d+\], ?)(?:\[?\d+\]?[,+ ]+)*\[?\d+\]?$|^\[\d+\]$`)
 	// leaves matches the abbreviation of leaves, which looks like a digit, behind a space: 85 l.
 	leaves = regexp.MustCompile(`([\d\]]) l([^\pL\d]|$)`)
 	// labelled matches a number after the word: p. 352.
@@ -54,7 +59,8 @@ var (
 	// numberUnit matches a number with a unit of one or two words: 396 oj. ;
 	numberUnit = regexp.MustCompile(`^(\d[\d., ]*?)\s*(\pL[\pL\pM'’]*(?:\.? \pL[\pL\pM]*)?)[.׳']?[\s;:,]*$`)
 	// uncounted matches an extent without a number of pages: p. cm., v. :, 1 volume (unpaged).
-	uncounted = regexp.MustCompile(`^\[?(1 )?(\pL[\pL\pM .-]*?)\]?[ .,:;]*(?:\([^()\d]*\))?[ .,:;]*(?:(?:\d+ ?)?cm)?[ .,:;]*$`)
+	uncounted = regexp.MustCompile(
+		`^\[?(1 )?(\pL[\pL\pM .-]*?)\]?[ .,:;]*(?:\([^()\d]*\))?[ .,:;]*(?:(?:\d+ ?)?cm)?[ .,:;]*$`)
 )
 
 // ParsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
@@ -143,7 +149,8 @@ func IsUncounted(text string) bool {
 	}
 	words := strings.FieldsFunc(found[2], func(r rune) bool { return r == ' ' || r == '.' || r == '-' })
 	isOne := found[1] != ""
-	return volumeWords.has(words[0]) || !isOne && (unpaged.has(strings.Join(words, "")) || len(words) == 1 && pageWords.has(words[0]))
+	return volumeWords.has(words[0]) ||
+		!isOne && (unpaged.has(strings.Join(words, "")) || len(words) == 1 && pageWords.has(words[0]))
 }
 
 // SplitUnit returns the whole number and the unit, in lower case, of a cell such as "396 oj. ;". Without both it

@@ -28,7 +28,8 @@ var emptyList = regexp.MustCompile(`(?i)^[\[{(]\s*(?:(?:''|""|none|null|nan)?\s*
 // IsEmpty reports whether a cell has no value, though it has characters: the error of a formula, an empty formula, or
 // an empty list.
 func IsEmpty(text string) bool {
-	return formulaError.MatchString(text) || len(text) <= maxValue && emptyList.MatchString(text) || text != "" && strings.TrimSpace(WithoutFormula(text)) == ""
+	return formulaError.MatchString(text) || len(text) <= maxValue && emptyList.MatchString(text) ||
+		text != "" && strings.TrimSpace(WithoutFormula(text)) == ""
 }
 
 // WithoutFormula returns the text that a formula stands for: 0439023483 of ="0439023483", which keeps a spreadsheet

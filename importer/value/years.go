@@ -12,27 +12,33 @@ import (
 var (
 	// cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one
 	// counts.
-	cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ|` +
-		`between|zwischen|entre|tra|mellan|mellem|mellom)?[.\s]*(\d{4})[\])>?.,\s-]*` +
-		`(?:(?:(?:and|or|und|oder|et|ou|y|e|och|eller|og|lub|nebo|i|и|или)\s+)?[©c]?\d{4}[\])>?.\s-]*)?$`)
+	cataloguedYear = regexp.MustCompile(
+		`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr|พ\.?\s?ศ|` +
+			`between|zwischen|entre|tra|mellan|mellem|mellom)?[.\s]*(\d{4})[\])>?.,\s-]*` +
+			`(?:(?:(?:and|or|und|oder|et|ou|y|e|och|eller|og|lub|nebo|i|и|или)\s+)?[©c]?\d{4}[\])>?.\s-]*)?$`)
 	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997, 1998 3rd
 	// ed.
-	notedYear = regexp.MustCompile(`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
-		`(?:[\s,;:]+[\[(]?[c©]? ?\d{4}[\])]?)?\.?$`)
+	notedYear = regexp.MustCompile(
+		`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
+			`(?:[\s,;:]+[\[(]?[c©]? ?\d{4}[\])]?)?\.?$`)
 	// wordYear matches a year after a word: reprint 1998.
 	wordYear = regexp.MustCompile(`^(\pL[\pL.]*),? (\d{4})$`)
 	// bracketedYear matches a year in brackets after something else: 5758 [1998], 1998 [i.e. 1999].
-	bracketedYear = regexp.MustCompile(`^(.*[^\s\[(])\s*[\[(](?:i\. ?e\. ?|= ?|c\.?|ca\. ?|© ?)?(\d{4})(?:\?|[^\d\])]{1,6}\d{2,4}\??)?[\])]\.?$`)
-	fourDigits    = regexp.MustCompile(`\d{4}`)
+	bracketedYear = regexp.MustCompile(
+		`^(.*[^\s\[(])\s*[\[(](?:i\. ?e\. ?|= ?|c\.?|ca\. ?|© ?)?(\d{4})(?:\?|[^\d\])]{1,6}\d{2,4}\??)?[\])]\.?$`)
+	fourDigits = regexp.MustCompile(`\d{4}`)
 	// letteredYear matches a year with the letter by which citations tell two books apart: 1984b. 1990s is a decade.
 	letteredYear = regexp.MustCompile(`\b(\d{4})[a-r]\b`)
 )
 
 // noteWords are words of editions and seasons next to a year.
 var noteWords = newWordSet(`
-	print* reprint* repr reimp* impr* imp rist* tirage* tir druk* dodr* dotisk* tisk nachdr* neudr* aufl* ausg* ed eds edn edit* ediz* edic* edic* izd* изд*
-	wyd* vyd* kiad* upplaga* uppl oppl* opl* painos* baski* bask* cet* cetakan* rev* copyright cop corr* augm* facs* 刷 版 перепеч* репр*
-	spring summer autumn fall winter fruhjahr* fruhling* sommer* herbst* printemps ete automne hiver primavera verano otono invierno estate autunno inverno
+	print* reprint* repr reimp* impr* imp rist* tirage* tir druk* dodr* dotisk* tisk nachdr* neudr* aufl* ausg* ed eds
+	edn edit* ediz* edic* edic* izd* изд*
+	wyd* vyd* kiad* upplaga* uppl oppl* opl* painos* baski* bask* cet* cetakan* rev* copyright cop corr* augm* facs* 刷 版
+	перепеч* репр*
+	spring summer autumn fall winter fruhjahr* fruhling* sommer* herbst* printemps ete automne hiver primavera verano
+	otono invierno estate autunno inverno
 `)
 
 // imprintYear matches a year behind a place or a publisher: Kyiv, 2019.
@@ -62,7 +68,8 @@ func yearOf(text string, lastYear int) string {
 		}
 		return yearOf(found[1], lastYear)
 	}
-	if found := notedYear.FindStringSubmatch(text); found != nil && (isNote(found[2]+found[3]) || found[2] != "" && isRemark(found[2])) {
+	if found := notedYear.FindStringSubmatch(text); found != nil &&
+		(isNote(found[2]+found[3]) || found[2] != "" && isRemark(found[2])) {
 		return found[1]
 	}
 	return ""
@@ -73,7 +80,9 @@ func isNote(text string) bool { return slices.ContainsFunc(wordsOf(text), noteWo
 
 // isRemark reports whether a text in brackets says nothing about the date: it has no number and no month.
 func isRemark(text string) bool {
-	return !strings.ContainsAny(text, "0123456789") && !slices.ContainsFunc(wordsOf(text), func(word string) bool { return monthNamed(word) > 0 })
+	return !strings.ContainsAny(text, "0123456789") && !slices.ContainsFunc(wordsOf(text), func(word string) bool {
+		return monthNamed(word) > 0
+	})
 }
 
 // wordsOf returns the folded words of a text.

@@ -35,7 +35,8 @@ func (b *batch[K, V]) load(ctx context.Context, key K) (V, error) {
 	}
 	if b.loader == nil {
 		b.cache = dataloader.NewCache[K, any]()
-		b.loader = dataloader.NewBatchedLoader(b.run, dataloader.WithWait[K, any](b.wait), dataloader.WithCache(b.cache))
+		b.loader = dataloader.NewBatchedLoader(b.run, dataloader.WithWait[K, any](b.wait),
+			dataloader.WithCache(b.cache))
 	}
 	thunk := b.loader.Load(ctx, key)
 	b.mu.Unlock()

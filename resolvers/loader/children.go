@@ -36,7 +36,10 @@ type childLoader[P any] struct {
 	corrector
 }
 
-func newChildren[T any](l *Loaders, rows db.Reader[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) Children[*T] {
+func newChildren[T any](
+	l *Loaders, rows db.Reader[T], prime func([]*T),
+	groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error),
+) Children[*T] {
 	c := &childLoader[*T]{
 		pages:     newPerParent(l.wait, rows.Pages, prime),
 		counts:    newPerParent[model.Selection, int](l.wait, rows.Counts, nil),
@@ -48,11 +51,15 @@ func newChildren[T any](l *Loaders, rows db.Reader[T], prime func([]*T), groups 
 	return c
 }
 
-func (c *childLoader[P]) Page(ctx context.Context, parent model.ID, siblings []model.ID, page *model.Page) ([]P, error) {
+func (c *childLoader[P]) Page(
+	ctx context.Context, parent model.ID, siblings []model.ID, page *model.Page,
+) ([]P, error) {
 	return c.pages.load(ctx, parent, siblings, page)
 }
 
-func (c *childLoader[P]) Count(ctx context.Context, parent model.ID, siblings []model.ID, sel model.Selection) (int, error) {
+func (c *childLoader[P]) Count(
+	ctx context.Context, parent model.ID, siblings []model.ID, sel model.Selection,
+) (int, error) {
 	return c.counts.load(ctx, parent, siblings, sel)
 }
 

@@ -67,7 +67,9 @@ func newListCache(store *db.Store) *listCache {
 	return &listCache{
 		store:  store,
 		totals: lru.New(listBytes/8, func(key string, _ listTotal) int { return overhead + len(key) }),
-		groups: lru.New(listBytes/2, func(key string, l listGroups) int { return overhead + len(key) + groupBytes*len(l.groups) }),
+		groups: lru.New(listBytes/2, func(key string, l listGroups) int {
+			return overhead + len(key) + groupBytes*len(l.groups)
+		}),
 		places: lru.New(listBytes, func(key string, l *listPlaces) int {
 			return overhead + len(key) + placeBytes*len(l.rows)
 		}),
@@ -238,7 +240,10 @@ func (c *listCache) addSkipTime(places *listPlaces, rows int, took time.Duration
 	}
 }
 
-func (c *listCache) read(ctx context.Context, key string, entry *listPlaces, places func(context.Context) ([]*model.Place, model.Revision, error)) {
+func (c *listCache) read(
+	ctx context.Context, key string, entry *listPlaces,
+	places func(context.Context) ([]*model.Place, model.Revision, error),
+) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()

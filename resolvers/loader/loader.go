@@ -33,7 +33,8 @@ type Loaders struct {
 	Snapshot *db.Snapshot
 
 	booksOfISBN batch[string, []*model.Book]
-	loadHistory func(ctx context.Context, row model.ID, siblings []model.ID, args *model.HistoryArgs) (*model.ChangePage, error)
+	loadHistory func(ctx context.Context, row model.ID, siblings []model.ID,
+		args *model.HistoryArgs) (*model.ChangePage, error)
 
 	cache *Cache
 	wait  time.Duration
@@ -67,8 +68,8 @@ func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Du
 // From returns the loaders of ctx. It panics without With.
 func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loaders) }
 
-// BooksOfISBN returns the first books of an ISBN with 13 digits. It does not wait for other ISBNs, because a timer would
-// cost as much as the statement.
+// BooksOfISBN returns the first books of an ISBN with 13 digits. It does not wait for other ISBNs, because a timer
+// would cost as much as the statement.
 func (l *Loaders) BooksOfISBN(ctx context.Context, isbn string) ([]*model.Book, error) {
 	lists, err := l.booksOfISBN.loadMany(ctx, []string{isbn})
 	if err != nil {
@@ -106,8 +107,9 @@ var (
 		reference: func(d *referenceData) map[model.ID]*model.Genre { return d.genres },
 	}
 	categories = rowType[model.Category]{
-		name: "categories", id: (*model.Category).RowID, prime: func(l *Loaders, rows []*model.Category) { l.Categories.list(rows) },
-		rows: func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories },
+		name: "categories", id: (*model.Category).RowID,
+		prime: func(l *Loaders, rows []*model.Category) { l.Categories.list(rows) },
+		rows:  func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories },
 		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 			return s.Categories.ByID(ctx, ids)
 		},

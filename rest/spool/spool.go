@@ -19,10 +19,12 @@ import (
 
 var (
 	// ErrFull is the error of a list that does not fit into the spool.
-	ErrFull = model.Errorf(model.Unavailable, "Too many long lists are being sent. Try again in a moment, or request pages with per_page.")
+	ErrFull = model.Errorf(model.Unavailable,
+		"Too many long lists are being sent. Try again in a moment, or request pages with per_page.")
 
 	errTooLong  = model.Errorf(model.Unavailable, "The list is too long to be sent whole. Request pages with per_page.")
-	errNotReady = model.Errorf(model.Unavailable, "The list was not ready in time. Try again in a moment, or request pages with per_page.")
+	errNotReady = model.Errorf(model.Unavailable,
+		"The list was not ready in time. Try again in a moment, or request pages with per_page.")
 )
 
 // Spool holds the lists that are being written or sent. It is safe for concurrent use.
@@ -55,8 +57,8 @@ type List struct {
 	used    int64
 }
 
-// Write writes a list to dst and returns its revision. It must call begin before it reads the catalogue. A later call of
-// begin discards what was written, and starts the list again.
+// Write writes a list to dst and returns its revision. It must call begin before it reads the catalogue. A later call
+// of begin discards what was written, and starts the list again.
 type Write func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error)
 
 // New returns a spool for files of maxBytes in total. If temporary files cannot be created, it logs a warning and
@@ -64,7 +66,8 @@ type Write func(ctx context.Context, dst io.Writer, begin func()) (revision int6
 func New(maxBytes int64, log *slog.Logger) *Spool {
 	file, err := newFile()
 	if err != nil {
-		log.Warn("no temporary files, so slow clients hold database connections: set TMPDIR to a writable directory", "error", err)
+		log.Warn("no temporary files, so slow clients hold database connections: set TMPDIR to a writable directory",
+			"error", err)
 		return nil
 	}
 	file.Close()
@@ -81,8 +84,8 @@ func newFile() (*os.File, error) {
 }
 
 // Open returns the list of a key at this or a later revision. It shares a list of this revision, or one that is not
-// being read yet. Else it calls write on a goroutine, with a context that has the values of ctx and ends with the last reader.
-// The caller must close the list.
+// being read yet. Else it calls write on a goroutine, with a context that has the values of ctx and ends with the
+// last reader. The caller must close the list.
 func (s *Spool) Open(ctx context.Context, key string, revision int64, write Write) (*List, error) {
 	for {
 		l, joined := s.join(ctx, key, revision, write)

@@ -1,8 +1,9 @@
 // Package accounthttp serves the routes by which accounts sign in and are managed at the pages. web has the pages
 // themselves.
 //
-// Every POST takes a form (application/x-www-form-urlencoded) or JSON with the same names, at most 64 KiB, and only from
-// a page of the own origin. A request with JSON, or with Accept: application/json, gets the envelope of /api: 200 with
+// Every POST takes a form (application/x-www-form-urlencoded) or JSON with the same names, at most 64 KiB, and only
+// from a page of the own origin. A request with JSON, or with Accept: application/json, gets the envelope of /api:
+// 200 with
 // data. Another one is redirected (303) to the field next, a path of this server, or gets a new link or token as text.
 // An error has the envelope, its status and errors by field.
 //
@@ -59,7 +60,8 @@ type Handler struct {
 	Cookies *auth.Cookies
 	// Webhooks has the use cases of webhooks; nil: their routes are missing.
 	Webhooks Webhooks
-	// Refuse writes the page for an error of a form without scripts, with a status. email and next are fields of the form.
+	// Refuse writes the page for an error of a form without scripts, with a status. email and next are fields of the
+	// form.
 	Refuse func(w http.ResponseWriter, r *http.Request, err error, status int, email, next string)
 }
 
@@ -194,8 +196,10 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (in input, err er
 		}
 		days, _ := strconv.Atoi(form.Get("days")) // 0 is refused where it counts
 		in = input{
-			Email: form.Get("email"), Name: form.Get("name"), DisplayName: form.Get("display_name"), Password: form.Get("password"),
-			OldPassword: form.Get("old_password"), Secret: form.Get("secret"), Role: form.Get("role"), Scopes: form["scopes"], Days: days, Next: form.Get("next"),
+			Email: form.Get("email"), Name: form.Get("name"), DisplayName: form.Get("display_name"),
+			Password:    form.Get("password"),
+			OldPassword: form.Get("old_password"), Secret: form.Get("secret"), Role: form.Get("role"),
+			Scopes: form["scopes"], Days: days, Next: form.Get("next"),
 			URL: form.Get("url"), Description: form.Get("description"), Types: form["types"],
 		}
 	default:
@@ -245,7 +249,8 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, in input) (resu
 	if err := h.Cookies.Usable(r); err != nil {
 		return nil, err
 	}
-	signedIn, err := h.Service.Accept(r.Context(), accounts.Acceptance{Secret: in.Secret, Name: in.Name, Password: in.Password, Agent: r.UserAgent()})
+	signedIn, err := h.Service.Accept(r.Context(),
+		accounts.Acceptance{Secret: in.Secret, Name: in.Name, Password: in.Password, Agent: r.UserAgent()})
 	return h.signedIn(w, r, signedIn, err)
 }
 
@@ -284,12 +289,14 @@ func (h *Handler) endSession(_ http.ResponseWriter, r *http.Request, in input) (
 
 func (h *Handler) createToken(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
 	const day = 24 * time.Hour
-	token, err := h.Service.CreateToken(r.Context(), accounts.TokenInput{Name: in.Name, Scopes: in.Scopes, TTL: time.Duration(min(max(in.Days, 0), 1_000)) * day})
+	token, err := h.Service.CreateToken(r.Context(),
+		accounts.TokenInput{Name: in.Name, Scopes: in.Scopes, TTL: time.Duration(min(max(in.Days, 0), 1_000)) * day})
 	return result{"token": token}, err
 }
 
 func (h *Handler) invite(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
-	invited, secret, err := h.Service.Invite(r.Context(), accounts.Invitation{Name: in.Name, DisplayName: in.DisplayName, Role: model.Role(in.Role)})
+	invited, secret, err := h.Service.Invite(r.Context(),
+		accounts.Invitation{Name: in.Name, DisplayName: in.DisplayName, Role: model.Role(in.Role)})
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,8 @@ func (h *Handler) price(o *operation) *refusal {
 	if e.Looked > e.Total/2 {
 		advice = "Use fewer conditions, or one on id, genreId, name or author that matches few rows"
 	}
-	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d; the limit is %d. The field with the highest cost, %d, is %s. %s.",
+	err := gqlerror.ErrorPosf(e.Position,
+		"The operation costs %d; the limit is %d. The field with the highest cost, %d, is %s. %s.",
 		e.Total, h.limits.Cost, e.FieldCost, field, advice)
 	err.Message = telemetry.Truncate(err.Message)
 	withCode(err, model.CostLimitExceeded).Extensions["cost"] = costExceeded{h.costReport(o), field, e.FieldCost}

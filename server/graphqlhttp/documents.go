@@ -54,8 +54,12 @@ type document struct {
 	compiled sync.Map
 }
 
-func newDocuments(schema *ast.Schema, limits Limits, introspection Introspection, admission *admission.Controller) *documents {
-	cached := lru.New(documentBytes, func(text string, _ *document) int { return len(text) + (1+tokensOf(text))*tokenBytes })
+func newDocuments(
+	schema *ast.Schema, limits Limits, introspection Introspection, admission *admission.Controller,
+) *documents {
+	cached := lru.New(documentBytes, func(text string, _ *document) int {
+		return len(text) + (1+tokensOf(text))*tokenBytes
+	})
 	return &documents{
 		schema: schema, limits: limits, introspection: introspection,
 		cached: cached, admission: admission,
@@ -124,7 +128,8 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
-			return nil, nil, withCode(gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", maxTokens), model.TooLarge)
+			return nil, nil, withCode(
+				gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", maxTokens), model.TooLarge)
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
 		errcode.Set(failure, errcode.ParseFailed)
@@ -167,7 +172,8 @@ func checkSurrogates(text string) error {
 		if err != nil || token.Kind == lexer.EOF {
 			return err
 		}
-		if token.Kind == lexer.String && model.CheckJSON([]byte(string(characters[token.Pos.Start:token.Pos.End]))) != nil {
+		if token.Kind == lexer.String &&
+			model.CheckJSON([]byte(string(characters[token.Pos.Start:token.Pos.End]))) != nil {
 			return gqlerror.ErrorPosf(&token.Pos, "The string has an escape of half a surrogate pair.")
 		}
 	}

@@ -122,7 +122,8 @@ func (p presenter) presentError(ctx context.Context, err error) *gqlerror.Error 
 	_, expected := model.RetryAfter(err)
 	quiet := expected || model.RunsAgain(err) || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
-		p.logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", telemetry.RequestOf(ctx).ID)
+		p.logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id",
+			telemetry.RequestOf(ctx).ID)
 	}
 	out.Message = e.Message
 	withCode(out, e.Code)

@@ -75,7 +75,8 @@ func onlyLists(set ast.SelectionSet) bool {
 	return !slices.ContainsFunc(set, func(selection ast.Selection) bool {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			return !slices.Contains([]string{"books", "genres", "categories", "bookGroups", "__typename"}, selection.Name)
+			return !slices.Contains([]string{"books", "genres", "categories", "bookGroups", "__typename"},
+				selection.Name)
 		case *ast.InlineFragment:
 			return !onlyLists(selection.SelectionSet)
 		case *ast.FragmentSpread:
@@ -99,7 +100,9 @@ func etag(mediaType string, revision int64) string {
 
 func (e *execution) record(ctx context.Context) {
 	o := e.operation
-	telemetry.RequestOf(ctx).Operation.Store(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
+	telemetry.RequestOf(ctx).Operation.Store(
+		&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name),
+			Document: o.RawQuery})
 }
 
 // begin records the operation and takes a buffer.
@@ -148,8 +151,10 @@ func (e *execution) failed(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() == nil || limited:
 		e.response = e.failure(ctx, err)
-	case !e.interrupted || e.response == nil || e.response.Errors == nil: // it did not start again with an ended context
-		e.response = &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
+	case !e.interrupted || e.response == nil || e.response.Errors == nil:
+		// it did not start again with an ended context
+		e.response = &graphql.Response{
+			Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
 	}
 }
 

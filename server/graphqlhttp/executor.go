@@ -18,7 +18,9 @@ import (
 const executionKey = "execution"
 
 // CreateOperation finds, checks and prices the operation of a request in JSON.
-func (h *Handler) CreateOperation(ctx context.Context, body []byte, header http.Header) (*graphql.OperationContext, gqlerror.List) {
+func (h *Handler) CreateOperation(
+	ctx context.Context, body []byte, header http.Header,
+) (*graphql.OperationContext, gqlerror.List) {
 	e := &execution{Handler: h, request: &request{}}
 	refused := e.decode(body)
 	if refused == nil {
@@ -34,10 +36,13 @@ func (h *Handler) CreateOperation(ctx context.Context, body []byte, header http.
 	return e.operation.OperationContext, nil
 }
 
-// Query runs a query for another handler of this server, and charges the caller. The document is the server's own, so it
-// runs even if only trusted documents do. Variables are a JSON object or null. It returns the data, with its newest position
+// Query runs a query for another handler of this server, and charges the caller. The document is the server's own, so
+// it runs even if only trusted documents do. Variables are a JSON object or null. It returns the data, with its
+// newest position
 // if that is wanted, or the first error of the response.
-func (h *Handler) Query(ctx context.Context, query string, variables []byte, wantsPosition bool) (data []byte, position string, err error) {
+func (h *Handler) Query(
+	ctx context.Context, query string, variables []byte, wantsPosition bool,
+) (data []byte, position string, err error) {
 	e := &execution{Handler: h, request: &request{query: query, variables: variables, wantsPosition: wantsPosition}}
 	if refused := e.prepare(ctx, http.Header{}); refused != nil {
 		e.response = h.DispatchError(ctx, refused.errors)
@@ -60,7 +65,9 @@ func (h *Handler) Query(ctx context.Context, query string, variables []byte, wan
 //
 // A response without data has the errors of an operation that did not run, or of a subscription that
 // ended; it is the last one.
-func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+func (h *Handler) DispatchOperation(
+	ctx context.Context, created *graphql.OperationContext,
+) (graphql.ResponseHandler, context.Context) {
 	e := created.Stats.GetExtension(executionKey).(*execution)
 	if e.operation.isSubscription() {
 		return e.open(ctx)

@@ -42,14 +42,16 @@ type Catalogue interface {
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes
 	// Follow calls fn with each page of new changes until ctx ends or fn fails. Pages are shared.
-	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error), fn func(context.Context, *model.ChangePage) error) error
+	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error),
+		fn func(context.Context, *model.ChangePage) error) error
 	// PrimeChanges announces changes, so that their rows are read together.
 	PrimeChanges(ctx context.Context, changes []*model.Change)
 	// Position returns the newest position that the reads of ctx see. Call it before them.
 	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key and returns it for later
 	// requests with the same fingerprint.
-	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
+	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte,
+		replayed bool, err error)
 }
 
 // Options are the operator's settings for GraphQL.

@@ -37,7 +37,10 @@ func (i Introspection) check(ctx context.Context, field *ast.Field) *refusal {
 	case field == nil || i.allows(ctx):
 		return nil
 	case i == IntrospectionTokens:
-		return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection requires a valid token: %s is part of it. CATALOGUE_INTROSPECTION=true allows it to all.", field.Name)))
+		return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection requires a valid token: %s "+
+			"is part of it. CATALOGUE_INTROSPECTION=true allows it to all.", field.Name)))
 	}
-	return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection is disabled: %s is part of it. CATALOGUE_INTROSPECTION=true or token allows it.", field.Name)))
+	return invalid(
+		validationError(gqlerror.ErrorPosf(field.Position, "Introspection is disabled: %s is part of it. "+
+			"CATALOGUE_INTROSPECTION=true or token allows it.", field.Name)))
 }

@@ -15,7 +15,8 @@ import (
 
 // newDecoder returns a decoder that does not check characters and duplicate names.
 func newDecoder(text []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 }
 
 // members yields the names and values of a valid JSON object, and nothing of another value. A value is valid until
@@ -53,7 +54,8 @@ func readObject(data []byte, base int) (canonical jsontext.Value, err error) {
 		return nil, err
 	}
 	canonical, err = jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true))
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok &&
+		errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
 		return nil, fmt.Errorf("the key %.50q is given twice", syntactic.JSONPointer.LastToken())
 	}
 	return canonical, err
@@ -77,7 +79,8 @@ func checkObject(d *jsontext.Decoder, base int) error {
 			continue
 		case kind == jsontext.KindBeginObject && length%2 == 0:
 			if length/2 == maxMembers {
-				return tooLargeError(fmt.Sprintf("An object of the request has too many members: at most %d are allowed.", maxMembers))
+				return tooLargeError(
+					fmt.Sprintf("An object of the request has too many members: at most %d are allowed.", maxMembers))
 			}
 			continue
 		}
@@ -85,7 +88,9 @@ func checkObject(d *jsontext.Decoder, base int) error {
 			return tooLargeError(fmt.Sprintf("The request has too many values: at most %d are allowed.", maxValues))
 		}
 		if depth > base+maxValueDepth {
-			return tooLargeError(fmt.Sprintf("The values of the request are nested too deeply: at most %d levels are allowed.", maxValueDepth))
+			return tooLargeError(
+				fmt.Sprintf("The values of the request are nested too deeply: at most %d levels are allowed.",
+					maxValueDepth))
 		}
 	}
 }

@@ -79,11 +79,13 @@ type measurer struct {
 
 // operation checks the limits of a whole operation.
 func (m *measurer) operation(set ast.SelectionSet, whole measure, at *ast.Position) {
-	m.within(whole.roots, maxRootFields, at, model.TooLarge, "The operation has too many root fields: at most %d are allowed.")
+	m.within(whole.roots, maxRootFields, at, model.TooLarge,
+		"The operation has too many root fields: at most %d are allowed.")
 	if whole.depth > m.maxDepth && m.err == nil {
 		at = m.deeper(set, m.maxDepth)
 	}
-	m.within(whole.depth, m.maxDepth, at, model.DepthLimitExceeded, "The operation is too deep: at most %d levels of fields are allowed.")
+	m.within(whole.depth, m.maxDepth, at, model.DepthLimitExceeded,
+		"The operation is too deep: at most %d levels of fields are allowed.")
 }
 
 func isIntrospection(f *ast.Field) bool { return f.Name == "__schema" || f.Name == "__type" }
@@ -124,7 +126,8 @@ func (m *measurer) within(n, limit int, at *ast.Position, code model.Code, messa
 func (m *measurer) directives(list ast.DirectiveList) {
 	m.found += len(list)
 	if len(list) > 0 {
-		m.within(m.found, maxDirectives, list[0].Position, model.TooLarge, "The document has too many directives: at most %d are allowed.")
+		m.within(m.found, maxDirectives, list[0].Position, model.TooLarge,
+			"The document has too many directives: at most %d are allowed.")
 	}
 }
 
@@ -168,7 +171,8 @@ func (m *measurer) fragment(name string) *measure {
 	}
 	if of, begun := m.measures[name]; begun {
 		if of == nil && m.err == nil {
-			m.err = validationError(gqlerror.ErrorPosf(definition.Position, "Cannot spread fragment %q within itself.", name))
+			m.err = validationError(
+				gqlerror.ErrorPosf(definition.Position, "Cannot spread fragment %q within itself.", name))
 		}
 		return of
 	}
@@ -184,7 +188,8 @@ func (m *measurer) add(sum *measure, part measure, at *ast.Position) {
 	sum.fields += part.fields
 	sum.roots += part.roots
 	sum.depth = max(sum.depth, part.depth)
-	m.within(sum.fields, maxFields, at, model.TooLarge, "The operation selects too many fields, with its fragments spread: at most %d are allowed.")
+	m.within(sum.fields, maxFields, at, model.TooLarge,
+		"The operation selects too many fields, with its fragments spread: at most %d are allowed.")
 	if part.aliased == nil {
 		return
 	}
@@ -193,6 +198,7 @@ func (m *measurer) add(sum *measure, part measure, at *ast.Position) {
 	}
 	for name, n := range part.aliased {
 		sum.aliased[name] += n
-		m.within(sum.aliased[name], maxAliases, at, model.TooLarge, "A field has too many aliases: at most %d are allowed.")
+		m.within(sum.aliased[name], maxAliases, at, model.TooLarge,
+			"A field has too many aliases: at most %d are allowed.")
 	}
 }

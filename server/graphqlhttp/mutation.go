@@ -71,16 +71,17 @@ func runOnce(ctx context.Context, next graphql.Resolver) (any, error) {
 // writeOnce runs a mutation with an Idempotency-Key once, in one transaction, and returns the
 // stored response to the same request later. The first error rolls everything back, the key too.
 func (e *execution) writeOnce(ctx context.Context, key string) (_ *graphql.Response, replayed bool) {
-	data, replayed, err := e.Catalogue.Idempotent(ctx, key, fingerprint(e.request), func(ctx context.Context) ([]byte, error) {
-		response := e.dispatch(ctx)
-		switch {
-		case response == nil:
-			return nil, context.Cause(ctx)
-		case len(response.Errors) > 0:
-			return nil, responseError{response}
-		}
-		return response.Data, nil
-	})
+	data, replayed, err := e.Catalogue.Idempotent(ctx, key, fingerprint(e.request),
+		func(ctx context.Context) ([]byte, error) {
+			response := e.dispatch(ctx)
+			switch {
+			case response == nil:
+				return nil, context.Cause(ctx)
+			case len(response.Errors) > 0:
+				return nil, responseError{response}
+			}
+			return response.Data, nil
+		})
 	if failed, ok := errors.AsType[responseError](err); ok && !errors.Is(err, model.ErrRetry) {
 		failed.Data = []byte("null") // everything was rolled back
 		return failed.Response, false

@@ -45,7 +45,9 @@ func (o *operation) isQuery() bool { return o.Operation.Operation == ast.Query }
 func (o *operation) isSubscription() bool { return o.Operation.Operation == ast.Subscription }
 
 // newOperation chooses the operation of a document and reads its variables.
-func (h *Handler) newOperation(ctx context.Context, q *request, document *document, header http.Header) (*operation, *refusal) {
+func (h *Handler) newOperation(
+	ctx context.Context, q *request, document *document, header http.Header,
+) (*operation, *refusal) {
 	chosen := document.Operations.ForName(q.operationName)
 	if chosen == nil {
 		message := "The document has several operations. Set operationName to one of them."
@@ -74,7 +76,8 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 		made.ResolverMiddleware = runOnce
 	}
 	// The validator counts names, so aliases and directives pass (GraphQL, section 5.2.4.1).
-	if chosen.Operation == ast.Subscription && len(graphql.CollectFields(made, chosen.SelectionSet, []string{"Subscription"})) != 1 {
+	if chosen.Operation == ast.Subscription &&
+		len(graphql.CollectFields(made, chosen.SelectionSet, []string{"Subscription"})) != 1 {
 		return nil, invalid(validationError(gqlerror.Errorf("A subscription must select exactly one field.")))
 	}
 	return &operation{OperationContext: made, compiled: h.compile(document, made)}, nil

@@ -70,7 +70,8 @@ func (o *overlaps) differ(a, b *ast.Field, exclusive bool) string {
 	case !exclusive && !sameArguments(a.Arguments, b.Arguments):
 		return "they have differing arguments"
 	case a.Definition != nil && b.Definition != nil && !o.sameShape(a.Definition.Type, b.Definition.Type):
-		return `they return conflicting types "` + a.Definition.Type.String() + `" and "` + b.Definition.Type.String() + `"`
+		return `they return conflicting types "` + a.Definition.Type.String() + `" and "` +
+			b.Definition.Type.String() + `"`
 	}
 	return ""
 }
@@ -135,7 +136,9 @@ func byObject(fields []*ast.Field) (parts [][]*ast.Field) {
 		if f.ObjectDefinition == nil || f.ObjectDefinition.Kind != ast.Object {
 			return [][]*ast.Field{fields}
 		}
-		i := slices.IndexFunc(parts, func(part []*ast.Field) bool { return part[0].ObjectDefinition == f.ObjectDefinition })
+		i := slices.IndexFunc(parts, func(part []*ast.Field) bool {
+			return part[0].ObjectDefinition == f.ObjectDefinition
+		})
 		if i < 0 {
 			i, parts = len(parts), append(parts, nil)
 		}

@@ -104,7 +104,9 @@ func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.L
 		}
 	}
 	for i := range p.cached {
-		p.cached[i] = lru.New(persistedBytes/persistedShares, func(_, text string) int { return len(text) + persistedOverhead })
+		p.cached[i] = lru.New(persistedBytes/persistedShares, func(_, text string) int {
+			return len(text) + persistedOverhead
+		})
 	}
 	return p
 }
@@ -168,7 +170,9 @@ func (p *persisted) store(ctx context.Context, id string, q *request) (refused *
 
 // notFound returns the error that makes a client send the document.
 func notFound() *refusal {
-	return invalid(&gqlerror.Error{Message: "PersistedQueryNotFound", Extensions: map[string]any{"code": "PERSISTED_QUERY_NOT_FOUND"}})
+	return invalid(
+		&gqlerror.Error{Message: "PersistedQueryNotFound",
+			Extensions: map[string]any{"code": "PERSISTED_QUERY_NOT_FOUND"}})
 }
 
 // documentName returns the id of the request's document without its prefix, or "".

@@ -45,19 +45,23 @@ type request struct {
 // media type of the response even if it refuses the request.
 func readRequest(w http.ResponseWriter, r *http.Request, limits Limits) (*request, *refusal) {
 	mediaType, events := negotiate(r.Header["Accept"])
-	q := &request{mediaType: cmp.Or(mediaType, plainJSON), events: events, readOnly: r.Method == http.MethodGet || r.Method == http.MethodHead}
+	q := &request{mediaType: cmp.Or(mediaType, plainJSON), events: events, readOnly: r.Method == http.MethodGet ||
+		r.Method == http.MethodHead}
 	var refused *refusal
 	switch {
 	case compressed(r.Header["Content-Encoding"]):
-		refused = refuse(http.StatusUnsupportedMediaType, model.BadUserInput, "The request body must not be compressed.")
+		refused = refuse(http.StatusUnsupportedMediaType, model.BadUserInput,
+			"The request body must not be compressed.")
 	case mediaType == "":
-		refused = refuse(http.StatusNotAcceptable, model.BadUserInput, "Responses are "+graphQLResponse+", application/json or text/event-stream in UTF-8. Accept one of them.")
+		refused = refuse(http.StatusNotAcceptable, model.BadUserInput,
+			"Responses are "+graphQLResponse+", application/json or text/event-stream in UTF-8. Accept one of them.")
 	case q.readOnly:
 		refused = q.readGet(r.URL.RawQuery)
 	case r.Method == http.MethodPost:
 		refused = q.readPost(w, r, limits)
 	default:
-		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "Send GraphQL requests by POST, or queries by GET.")
+		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput,
+			"Send GraphQL requests by POST, or queries by GET.")
 		refused.allow = "GET, HEAD, POST"
 	}
 	if refused == nil {
@@ -126,13 +130,15 @@ func readParameter(text string) (jsontext.Value, error) {
 
 func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits) *refusal {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return refuse(http.StatusUnsupportedMediaType, model.BadUserInput, "The request must be JSON in UTF-8: send it with Content-Type: application/json.")
+		return refuse(http.StatusUnsupportedMediaType, model.BadUserInput,
+			"The request must be JSON in UTF-8: send it with Content-Type: application/json.")
 	}
 	var buffer bytes.Buffer
 	err := limits.readBody(&buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: at most "+strconv.Itoa(limits.Body)+" bytes are allowed.")
+		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge,
+			"The request is too large: at most "+strconv.Itoa(limits.Body)+" bytes are allowed.")
 	}
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		return refuseError(e)
@@ -149,7 +155,8 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 func (q *request) decode(body []byte) *refusal {
 	object, err := readObject(body, 2)
 	if err != nil {
-		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
+		return badJSON(err, "The request",
+			" with the key query, and optionally operationName, variables and extensions.")
 	}
 	var variables, extensions jsontext.Value
 	for key, value := range members(object) {
@@ -260,5 +267,6 @@ func (q *request) cacheable(ctx context.Context) bool {
 // cacheKey returns the cache key of the response. introspection reports whether the caller may
 // read the schema.
 func (q *request) cacheKey(introspection bool) pipeline.Key {
-	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(introspection), q.mediaType, q.query, q.operationName, string(q.variables))
+	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(introspection), q.mediaType,
+		q.query, q.operationName, string(q.variables))
 }

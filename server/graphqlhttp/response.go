@@ -66,7 +66,9 @@ func warnings(ctx context.Context) (all []warning) {
 		all = append(all, warning{string(refused.Code), refused.Message})
 	}
 	if telemetry.WithoutPrimary(ctx) {
-		all = append(all, warning{"NO_PRIMARY", "The primary database does not answer. A replica served this read, and recent changes may be missing."})
+		all = append(all,
+			warning{"NO_PRIMARY",
+				"The primary database does not answer. A replica served this read, and recent changes may be missing."})
 	}
 	return all
 }

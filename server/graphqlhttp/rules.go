@@ -30,13 +30,16 @@ func documentRules(suggest bool) *rules.Rules {
 			switch {
 			case !v.Definition.BuiltIn:
 				if !accepts(v) {
-					addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v), core.At(v.Position))
+					addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v),
+						core.At(v.Position))
 				}
 			case v.Kind == ast.ObjectValue && len(v.Children) == 0: // gqlparser checks objects with children
 				addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v), core.At(v.Position))
 			case v.Kind == ast.IntValue && v.Definition.Name == "Int":
-				if n, err := strconv.ParseInt(v.Raw, 10, 64); err == nil && n != int64(int32(n)) { // gqlparser checks 64 bits
-					addError(core.Message(`Int cannot represent non 32-bit signed integer value: %s`, v.Raw), core.At(v.Position))
+				// gqlparser checks 64 bits
+				if n, err := strconv.ParseInt(v.Raw, 10, 64); err == nil && n != int64(int32(n)) {
+					addError(core.Message(`Int cannot represent non 32-bit signed integer value: %s`, v.Raw),
+						core.At(v.Position))
 				}
 			}
 		})

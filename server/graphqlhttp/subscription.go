@@ -18,7 +18,8 @@ import (
 // rows do not take much memory.
 const changesAtOnce = 100
 
-var errSlowEvents = model.Errorf(model.Unavailable, "The server is too busy for this subscription. Resume from your last position.")
+var errSlowEvents = model.Errorf(model.Unavailable,
+	"The server is too busy for this subscription. Resume from your last position.")
 
 // subscribe starts a subscription. Each response has one change. The last one has only the error that
 // ended the subscription, if there is one. The responses end with ctx.
@@ -88,9 +89,13 @@ func (e *execution) start(ctx context.Context) (graphql.ResponseHandler, context
 }
 
 // follow sends the responses of all changes until ctx ends.
-func (e *execution) follow(ctx context.Context, args model.ChangeArgs, evaluate func(context.Context, *model.Change) *graphql.Response, send func(*graphql.Response) error) error {
+func (e *execution) follow(
+	ctx context.Context, args model.ChangeArgs, evaluate func(context.Context, *model.Change) *graphql.Response,
+	send func(*graphql.Response) error,
+) error {
 	run := e.Pipeline.NewStream()
-	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet, []string{"Subscription"})[0]
+	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet,
+		[]string{"Subscription"})[0]
 	return e.Catalogue.Follow(ctx, args, run.Admit, func(ctx context.Context, page *model.ChangePage) error {
 		if err := run.Pay(ctx, page.LookPrice()); err != nil {
 			return err
@@ -102,7 +107,8 @@ func (e *execution) follow(ctx context.Context, args model.ChangeArgs, evaluate 
 			err := run.Read(ctx, price, func(ctx context.Context) error {
 				evaluated = evaluated[:0]
 				e.Catalogue.PrimeChanges(ctx, part)
-				ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription", Field: field}) // for paths of errors
+				// for paths of errors
+				ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription", Field: field})
 				for _, change := range part {
 					answer := evaluate(ctx, change)
 					if err := unfinished(ctx, answer); err != nil {

@@ -52,7 +52,8 @@ func (t variableTypes) read(operation *ast.OperationDefinition, object jsontext.
 // variableError returns the error of the value at a path, which begins with the variable's name.
 func variableError(operation *ast.OperationDefinition, path ast.Path, message string) *gqlerror.Error {
 	name := string(path[0].(ast.PathName))
-	err := gqlerror.ErrorPosf(operation.VariableDefinitions.ForName(name).Position, "Variable $%s: %s.", path, strings.TrimSuffix(message, "."))
+	err := gqlerror.ErrorPosf(operation.VariableDefinitions.ForName(name).Position, "Variable $%s: %s.", path,
+		strings.TrimSuffix(message, "."))
 	return validationError(err)
 }
 
@@ -142,7 +143,8 @@ func (r *variableReader) object(of *ast.Definition, path ast.Path) map[string]an
 	}
 	_, _ = r.ReadToken()
 	if of.Directives.ForName("oneOf") != nil && (len(object) != 1 || null) && !r.stopped() {
-		r.refuse(path, "The %s field must have exactly one of "+of.Fields[0].Name+" and "+of.Fields[1].Name+".") // such types have two fields
+		// such types have two fields
+		r.refuse(path, "The %s field must have exactly one of "+of.Fields[0].Name+" and "+of.Fields[1].Name+".")
 	}
 	return object
 }
@@ -225,6 +227,8 @@ func fits(of *ast.Definition, value any) bool {
 		_, isBool := value.(bool)
 		return isBool
 	default: // ID: a string, or a number without fraction and exponent
-		return isText || isNumber && strings.IndexFunc(string(number), func(c rune) bool { return c != '-' && (c < '0' || c > '9') }) < 0
+		return isText || isNumber && strings.IndexFunc(string(number), func(c rune) bool {
+			return c != '-' && (c < '0' || c > '9')
+		}) < 0
 	}
 }

@@ -89,9 +89,10 @@ func (m *Imports) Close() {
 }
 
 var (
-	errOwnUnderWay = model.Errorf(model.Conflict, "%d of your imports are under way. Wait until one ends, or stop one with DELETE.", maxOfSubject)
-	errUnderWay    = model.Errorf(model.Unavailable, "Too many imports are under way. Try again in a minute.")
-	errClosed      = model.Errorf(model.Unavailable, "The server is being stopped. Try again in a moment.")
+	errOwnUnderWay = model.Errorf(model.Conflict,
+		"%d of your imports are under way. Wait until one ends, or stop one with DELETE.", maxOfSubject)
+	errUnderWay = model.Errorf(model.Unavailable, "Too many imports are under way. Try again in a minute.")
+	errClosed   = model.Errorf(model.Unavailable, "The server is being stopped. Try again in a moment.")
 )
 
 // reserve counts an import before its file arrives. The caller must call start or release.
@@ -144,7 +145,8 @@ func (m *Imports) start(ctx context.Context, j *job, file *source.Source) (_ *jo
 		if sent.key != "" && other.key == sent.key && other.subject == sent.subject {
 			replayed, j = true, other
 			if other.fingerprint != sent.fingerprint {
-				err = model.Errorf(model.BadUserInput, "This Idempotency-Key was used with another file or other parameters. Use a new key for a new import.")
+				err = model.Errorf(model.BadUserInput, "This Idempotency-Key was used with another file or other "+
+					"parameters. Use a new key for a new import.")
 			}
 		}
 	}
@@ -206,5 +208,6 @@ func (m *Imports) find(subject, id string) (*job, error) {
 	if j := m.byID[id]; j != nil && j.subject == subject {
 		return j, nil
 	}
-	return nil, model.Errorf(model.NotFound, "Import not found: the server keeps an import until an hour after its end or until a restart. Send the file again; stored books do not change.")
+	return nil, model.Errorf(model.NotFound, "Import not found: the server keeps an import until an hour after its "+
+		"end or until a restart. Send the file again; stored books do not change.")
 }

@@ -68,7 +68,8 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 		return err
 	}
 	if j.strict && !j.DryRun && file.Rows > maxStrictRows {
-		return &refusal{fmt.Errorf("a strict import may have at most %d rows: send fewer, or check the file with dry_run and import it without strict", maxStrictRows)}
+		return &refusal{fmt.Errorf("a strict import may have at most %d rows: send fewer, or check the file with "+
+			"dry_run and import it without strict", maxStrictRows)}
 	}
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
@@ -80,13 +81,15 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	})
 	im := &j.importer
 	*im = importer.Importer{
-		Catalogue: j.imports.Catalogue, BatchRows: batchRows, Strict: j.strict, DryRun: j.DryRun, Reject: j.reject, Change: j.change,
+		Catalogue: j.imports.Catalogue, BatchRows: batchRows, Strict: j.strict, DryRun: j.DryRun, Reject: j.reject,
+		Change:   j.change,
 		Progress: func(c importer.Counts) { j.set(func() { j.Counts = c }) },
 	}
 	j.rejects = newRejects(file, 2*j.imports.MaxBytes, j.imports.Logger)
 	defer j.rejects.end()
 	if j.strict && !j.DryRun {
-		release, err := j.admit(ctx, file.Rows) // for all rows, because waiting inside the transaction would block other writes
+		// for all rows, because waiting inside the transaction would block other writes
+		release, err := j.admit(ctx, file.Rows)
 		if err != nil {
 			return err
 		}
@@ -103,7 +106,8 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	}
 	if im.Outcome(err) == importer.AllStored && im.Created > 0 && !j.strict {
 		if slow := j.imports.Catalogue.AnalyzeGrown(ctx, im.Created); slow != nil {
-			j.imports.Logger.WarnContext(ctx, "ANALYZE failed after an import: lists may be slow for a minute", "error", slow)
+			j.imports.Logger.WarnContext(ctx, "ANALYZE failed after an import: lists may be slow for a minute",
+				"error", slow)
 		}
 	}
 	return err
@@ -222,7 +226,8 @@ func (j *job) result(ctx context.Context, err error) (status, message string) {
 	case outcome == importer.Unconfirmed:
 		return failed, "The database did not confirm the commit: all rows are stored, or none. Send the file again."
 	case model.IsInDoubt(err):
-		return failed, "The database did not confirm the last rows; the counted rows are stored. Send the file again for the rest."
+		return failed,
+			"The database did not confirm the last rows; the counted rows are stored. Send the file again for the rest."
 	case ctx.Err() != nil:
 		return stopped, "The import was stopped. " + kept
 	case isOurs(err):

@@ -46,7 +46,8 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 		j.key = key
 	}
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasPrefix(media, "multipart/") {
-		return envelope.Error(http.StatusUnsupportedMediaType, "The request body must be the file itself, and no form: curl --data-binary @books.csv, or fetch with the file as its body.")
+		return envelope.Error(http.StatusUnsupportedMediaType, "The request body must be the file itself, and no "+
+			"form: curl --data-binary @books.csv, or fetch with the file as its body.")
 	}
 	if err := j.parseQuery(r.URL.Query()); err != nil {
 		return err
@@ -58,7 +59,8 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	hash := sha256.New()
 	hash.Write([]byte(r.URL.Query().Encode() + "\n"))
 	// The body ends with its connection, which ends its reader too.
-	file, err := source.Open(context.WithoutCancel(r.Context()), "-", io.TeeReader(http.MaxBytesReader(w, r.Body, m.MaxBytes), hash))
+	file, err := source.Open(context.WithoutCancel(r.Context()), "-",
+		io.TeeReader(http.MaxBytesReader(w, r.Body, m.MaxBytes), hash))
 	if err != nil {
 		return m.bodyError(err)
 	}
@@ -113,7 +115,8 @@ func (m *Imports) delete(w http.ResponseWriter, r *http.Request, id string) erro
 	case <-time.After(stopWait):
 		j.set(func() {
 			if j.EndedAt == nil {
-				j.Message = new("The import is being stopped. No batch begins; one that is being stored now is counted at the end.")
+				j.Message = new(
+					"The import is being stopped. No batch begins; one that is being stored now is counted at the end.")
 			}
 		})
 		j.write(w, http.StatusAccepted, "Import is stopping")
@@ -138,8 +141,9 @@ func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) 
 	case j.rejects == nil || j.rejects.count == 0:
 		return model.Errorf(model.NotFound, "No row was rejected")
 	case j.rejects.file == nil:
-		return model.Errorf(model.NotFound, "The rejected rows are not kept: the server could not write a temporary file. "+
-			"Send the file again.")
+		return model.Errorf(model.NotFound,
+			"The rejected rows are not kept: the server could not write a temporary file. "+
+				"Send the file again.")
 	}
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")

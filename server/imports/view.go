@@ -91,7 +91,9 @@ type rejectsView struct {
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
-		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}}, FirstRows: []rowView{}, Changes: []changeView{}, Questions: []importer.Question{}, Rejects: rejectsView{First: []rowView{}},
+		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}},
+		FirstRows: []rowView{}, Changes: []changeView{}, Questions: []importer.Question{},
+		Rejects: rejectsView{First: []rowView{}},
 	}
 }
 
@@ -103,7 +105,8 @@ func (v *view) describe(file *importer.File) {
 	v.Header, v.Unused = cutAll(file.Header), cutAll(file.Unused())
 	v.Sheets = sheetsView{cutAll(file.Names), cutAll(file.LeftOut)}
 	for _, c := range file.Columns() {
-		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty, append([]importer.Form{}, c.Forms...)}
+		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty,
+			append([]importer.Form{}, c.Forms...)}
 		for i := range column.Forms {
 			column.Forms[i].Text = cut(column.Forms[i].Text)
 		}

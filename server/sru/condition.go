@@ -24,20 +24,25 @@ type index struct {
 }
 
 // anywhere is the index that the text search answers alone.
-var anywhere = &index{"Any", []string{serverChoice, "cql.anywhere", "cql.anyindexes", "cql.keywords", "srw.serverchoice", "bath.any", "any"}, "", true, true, words("name", "author", "description")}
+var anywhere = &index{"Any",
+	[]string{serverChoice, "cql.anywhere", "cql.anyindexes", "cql.keywords", "srw.serverchoice", "bath.any", "any"}, "",
+	true, true, words("name", "author", "description")}
 
 // indexes are those that Koha and VuFind ask for, by the names of the context sets cql, dc, bath and rec.
 var indexes = []*index{
 	anywhere,
 	{"Title", []string{"dc.title", "bath.title", "title"}, "NAME", true, true, words("name")},
-	{"Author", []string{"dc.creator", "dc.contributor", "dc.author", "bath.author", "bath.name", "creator", "author"}, "AUTHOR", true, true, words("author")},
+	{"Author", []string{"dc.creator", "dc.contributor", "dc.author", "bath.author", "bath.name", "creator", "author"},
+		"AUTHOR", true, true, words("author")},
 	{"ISBN", []string{"bath.isbn", "dc.identifier", "isbn"}, "ISBN", false, false, parsed("isbn", isbn.Parse)},
 	{"Publisher", []string{"dc.publisher", "publisher"}, "PUBLISHER", true, false, words("publisher")},
 	{"Date", []string{"dc.date", "date", "year"}, "PUBLISHED_AT", false, false, dates},
 	{"Language", []string{"dc.language", "language"}, "LANGUAGE", false, false, parsed("language", lang.Parse)},
-	{"Subject", []string{"dc.subject", "bath.subject", "subject"}, "", true, false, words("genre.name", "genre.category.name")},
+	{"Subject", []string{"dc.subject", "bath.subject", "subject"}, "", true, false,
+		words("genre.name", "genre.category.name")},
 	{"Number of the record", []string{"rec.id", "rec.identifier", "id"}, "ID", false, false, parsed("id", parseID)},
-	{"All records", []string{"cql.allrecords"}, "", false, false, func(string, string) (model.Filter, error) { return everything, nil }},
+	{"All records", []string{"cql.allrecords"}, "", false, false,
+		func(string, string) (model.Filter, error) { return everything, nil }},
 }
 
 // everything is the filter that matches each book.
@@ -122,7 +127,8 @@ func (c *conditions) addClause(by clause, mustHold bool) (model.Filter, error) {
 		return nil, diagnosticError{tooManyBooleans, "at most 32 words in all clauses"}
 	}
 	filter, err := i.condition(by.relation, by.term)
-	if err != nil || !mustHold || !i.searched || !slices.Contains(allWords, by.relation) || strings.ContainsAny(by.term, `\^*`) {
+	if err != nil || !mustHold || !i.searched || !slices.Contains(allWords, by.relation) ||
+		strings.ContainsAny(by.term, `\^*`) {
 		return filter, err
 	}
 	c.search = strings.TrimSpace(c.search + " " + by.term)

@@ -193,7 +193,8 @@ func (p *parser) operand(noun string) (token, error) {
 }
 
 // relations are the relations of CQL, without their context set.
-var relations = []string{"=", "==", "<>", "<", "<=", ">", ">=", "exact", "scr", "all", "any", "adj", "within", "encloses"}
+var relations = []string{"=", "==", "<>", "<", "<=", ">", ">=", "exact", "scr", "all", "any", "adj", "within",
+	"encloses"}
 
 // relation takes the next token if it is a relation; empty: it is none.
 func (p *parser) relation() string {

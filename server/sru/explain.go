@@ -17,7 +17,8 @@ var sets = []set{
 // explain returns the description of the service in ZeeRex 2.0.
 func (h Handler) explain() ([]byte, error) {
 	host, port := addressOf(h.PublicURL)
-	description, err := render("explain", map[string]any{"Host": host, "Port": port, "Sets": sets, "Indexes": indexes, "Schemas": schemas})
+	description, err := render("explain",
+		map[string]any{"Host": host, "Port": port, "Sets": sets, "Indexes": indexes, "Schemas": schemas})
 	if err != nil {
 		return nil, err
 	}

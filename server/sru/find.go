@@ -55,7 +55,8 @@ func (b *book) UnmarshalJSON(data []byte) error {
 	}
 	b.Book = model.Book{
 		Name: in.Name, Author: in.Author, Pages: in.Pages,
-		Description: in.Description, ISBN: in.ISBN, Publisher: in.Publisher, Language: in.Language, ShelfMark: in.ShelfMark,
+		Description: in.Description, ISBN: in.ISBN, Publisher: in.Publisher, Language: in.Language,
+		ShelfMark: in.ShelfMark,
 	}
 	b.Genre.Name, b.Category.Name = in.Genre.Name, in.Genre.Category.Name
 	return errors.Join(

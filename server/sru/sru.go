@@ -18,7 +18,8 @@ const Path = "/sru"
 // Handler answers the requests of SRU by GET and POST.
 type Handler struct {
 	// Query runs a GraphQL query, which is priced and queued like others.
-	Query     func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte, position string, err error)
+	Query func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte,
+		position string, err error)
 	PublicURL string // origin of the service; empty: explain names no host
 }
 
@@ -56,7 +57,8 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // parameters are the known ones of SRU 1.1 and 1.2. The service ignores resultSetTTL and extensions.
 var parameters = []string{
-	"operation", "version", "query", "startRecord", "maximumRecords", "recordPacking", "recordSchema", "sortKeys", "resultSetTTL", "stylesheet",
+	"operation", "version", "query", "startRecord", "maximumRecords", "recordPacking", "recordSchema", "sortKeys",
+	"resultSetTTL", "stylesheet",
 }
 
 func checkParameters(given url.Values) error {

@@ -129,6 +129,7 @@ func fail(w http.ResponseWriter, operation string, err error) {
 	if operation == "explain" {
 		response = "explainResponse"
 	}
-	body, _ := render("failure", map[string]any{"Response": response, "Code": d.code, "Details": d.details}) // to memory
+	// to memory
+	body, _ := render("failure", map[string]any{"Response": response, "Code": d.code, "Details": d.details})
 	respond(w, status, body)
 }

@@ -88,7 +88,8 @@ func (p Pages) one(r *http.Request, query string) (response bookResponse, playgr
 func (p Pages) ISBN(r *http.Request) (*view.Page, error) {
 	digits, ok := isbn.Parse(r.PathValue("isbn"))
 	if !ok {
-		return nil, model.Errorf(model.NotFound, "%s is not an ISBN. An ISBN has 10 or 13 digits, and the last one checks the others.", r.PathValue("isbn"))
+		return nil, model.Errorf(model.NotFound,
+			"%s is not an ISBN. An ISBN has 10 or 13 digits, and the last one checks the others.", r.PathValue("isbn"))
 	}
 	var response struct{ BooksByIsbn []struct{ ID string } }
 	if _, err := p.Execute(r, "isbn", view.Variables{"isbn": digits}, &response); err != nil {

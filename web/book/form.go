@@ -44,7 +44,8 @@ func (p Pages) Edit(r *http.Request) (*view.Page, error) {
 		return nil, err
 	}
 	data := &formView{Book: response.Book, Groups: response.groups()}
-	return &view.Page{Name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground, Script: "form.js", Main: data}, nil
+	return &view.Page{Name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground,
+		Script: "form.js", Main: data}, nil
 }
 
 // New returns the form to add a book.
@@ -58,11 +59,12 @@ func (p Pages) New(r *http.Request) (*view.Page, error) {
 	if digits, ok := isbn.Parse(r.URL.Query().Get("isbn")); ok {
 		data.Book.values["isbn"] = digits
 	}
-	return &view.Page{Name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: data}, nil
+	return &view.Page{Name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js",
+		Main: data}, nil
 }
 
-// Values responds with the values of fields in the query in the catalogue's notation, or with what to write instead. Its offers
-// are for the author.
+// Values responds with the values of fields in the query in the catalogue's notation, or with what to write instead.
+// Its offers are for the author.
 func (p Pages) Values(w http.ResponseWriter, r *http.Request) {
 	response := struct {
 		Values   map[string]string `json:"values"`
@@ -102,8 +104,8 @@ type offer struct {
 	Value string `json:"value"`
 }
 
-// offers returns the other forms of an author with the family name first: "Michael Ende" of "Ende, Michael". One comma may
-// also stand between two persons: "Goscinny, Uderzo".
+// offers returns the other forms of an author with the family name first: "Michael Ende" of "Ende, Michael". One
+// comma may also stand between two persons: "Goscinny, Uderzo".
 func offers(text string) []offer {
 	turned, isTurned := author.Turned(text)
 	parted, isParted := author.Parted(text)
@@ -126,5 +128,6 @@ func (p Pages) Import(*http.Request) (*view.Page, error) {
 		Fields    []*model.FieldInfo
 		Encodings []string
 	}{fields, p.Encodings}
-	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: main}, nil
+	return &view.Page{Name: "import.html", Title: "Import a file", Section: "books", Script: "import.js",
+		Main: main}, nil
 }

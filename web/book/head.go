@@ -68,7 +68,8 @@ func (b *wholeBook) ContextObject() string {
 		"ctx_ver": {"Z39.88-2004"}, "rft_val_fmt": {"info:ofi/fmt:kev:mtx:book"}, "rft.genre": {"book"},
 		"rft.btitle": {b.Name}, "rft.date": {b.Known()},
 	}
-	for name, text := range map[string]string{"rft.isbn": b.ISBN(), "rft.pub": b.Publisher(), "rft.language": b.Language()} {
+	for name, text := range map[string]string{"rft.isbn": b.ISBN(), "rft.pub": b.Publisher(),
+		"rft.language": b.Language()} {
 		if text != "" {
 			values.Set(name, text)
 		}

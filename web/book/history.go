@@ -117,7 +117,8 @@ func (p Pages) History(r *http.Request) (*view.Page, error) {
 		changes = changes[:historyPage]
 	}
 	data.Changes = changes
-	return &view.Page{Name: "history.html", Title: "History of " + data.Name, Section: "books", Query: playground, Script: "history.js", Main: data}, nil
+	return &view.Page{Name: "history.html", Title: "History of " + data.Name, Section: "books", Query: playground,
+		Script: "history.js", Main: data}, nil
 }
 
 // changedBook is a book with its newest changes.
@@ -137,8 +138,8 @@ func (b *changedBook) Differences() []difference {
 	return changes[i].Book.differences(changes[i+1].Book)
 }
 
-// Changed returns the page of books that one write has changed, with their old and new values. The query has its time and the
-// ids of at most 100 books.
+// Changed returns the page of books that one write has changed, with their old and new values. The query has its time
+// and the ids of at most 100 books.
 func (p Pages) Changed(r *http.Request) (*view.Page, error) {
 	main := struct {
 		At    string
@@ -161,12 +162,14 @@ func (p Pages) Changed(r *http.Request) (*view.Page, error) {
 	for _, b := range main.Books {
 		b.at = main.At
 	}
-	return &view.Page{Name: "changed.html", Title: "Old and new values", Section: "changes", Query: playground, Main: main}, nil
+	return &view.Page{Name: "changed.html", Title: "Old and new values", Section: "changes", Query: playground,
+		Main: main}, nil
 }
 
 // missingBook is the error of a book that does not exist.
 func missingBook(id string) error {
-	return model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address is wrong.", view.Leading(id, 20))
+	return model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address is wrong.",
+		view.Leading(id, 20))
 }
 
 // deletedBook returns the page of a deleted book, which offers to restore it, or an error if the log has no such book.
@@ -175,6 +178,7 @@ func (p Pages) deletedBook(r *http.Request) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	page.Status, page.Name, page.Title = http.StatusNotFound, "deleted.html", strings.TrimPrefix(page.Title, "History of ")+" was deleted"
+	page.Status, page.Name, page.Title = http.StatusNotFound, "deleted.html",
+		strings.TrimPrefix(page.Title, "History of ")+" was deleted"
 	return page, nil
 }

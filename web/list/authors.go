@@ -62,7 +62,9 @@ func containing(words []string) filter {
 // formWords returns the longest words of an author that each form of the name has: those that are no initials.
 func formWords(name string) []string {
 	words := strings.FieldsFunc(author.Identity(name), func(r rune) bool { return r == ' ' || r == ';' })
-	words = slices.DeleteFunc(words, func(word string) bool { return strings.Contains(word, ".") || utf8.RuneCountInString(word) < 2 })
+	words = slices.DeleteFunc(words, func(word string) bool {
+		return strings.Contains(word, ".") || utf8.RuneCountInString(word) < 2
+	})
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	return words[:min(len(words), maxFormWords)]
 }

@@ -106,7 +106,8 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 		return nil, view.RedirectError("/books/" + books.Nodes[0].ID)
 	}
 	data := &booksView{
-		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes, Query: playground,
+		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount,
+		Books: books.Nodes, Query: playground,
 		Average: books.Aggregate.Price.Avg,
 		Years:   yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
 	}
@@ -125,11 +126,12 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 			return nil, err
 		}
 	}
-	return &view.Page{Name: "books.html", Title: cmp.Or(l.Search(), "Books"), Section: "books", Search: l.Search(), Script: "list.js", Live: "all", Position: response.Position, Main: data}, nil
+	return &view.Page{Name: "books.html", Title: cmp.Or(l.Search(), "Books"), Section: "books", Search: l.Search(),
+		Script: "list.js", Live: "all", Position: response.Position, Main: data}, nil
 }
 
-// setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the first
-// and the last page do, and others take it from the URL.
+// setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the
+// first and the last page do, and others take it from the URL.
 func (v *booksView) setPages(info pageInfo) {
 	at, _ := strconv.Atoi(v.Get("at"))
 	switch {
@@ -164,7 +166,8 @@ func missing(noun string, selected []string, found []view.Named) (notes []string
 
 // isBusy reports whether an error leaves a page readable without the part that failed.
 func isBusy(err error) bool {
-	return model.IsCode(err, model.RateLimited) || model.IsCode(err, model.Unavailable) || model.IsCode(err, model.CostLimitExceeded)
+	return model.IsCode(err, model.RateLimited) || model.IsCode(err, model.Unavailable) ||
+		model.IsCode(err, model.CostLimitExceeded)
 }
 
 // maxAlternatives is the maximum number of corrections shown for a word.
@@ -255,7 +258,9 @@ func (l listing) First() string { return l.with().URL() }
 // Cleared returns the URL of the list without filters.
 func (l listing) Cleared() string {
 	l.values = maps.Clone(l.values)
-	maps.DeleteFunc(l.values, func(name string, _ []string) bool { return name != "q" && name != "sort" && name != "dir" })
+	maps.DeleteFunc(l.values, func(name string, _ []string) bool {
+		return name != "q" && name != "sort" && name != "dir"
+	})
 	return l.URL()
 }
 

@@ -47,7 +47,8 @@ func newChart(counts []int, describe func(column int, count int) column) chart {
 			total += n
 			if n > 0 {
 				height := max(1, n*chartHeight/highest)
-				bars = append(bars, bar{X: i*columnWidth + j*columnWidth/barsPerPart, Y: chartHeight - height, Height: height})
+				bars = append(bars,
+					bar{X: i*columnWidth + j*columnWidth/barsPerPart, Y: chartHeight - height, Height: height})
 			}
 		}
 		column := describe(i, total)
@@ -84,7 +85,8 @@ func yearChart(l listing, years []counted) chart {
 			low, words = "", "Up to "+strconv.Itoa(last)
 		}
 		return column{
-			Label: label, Words: words + ": " + view.Books(count), URL: l.with("from", low, "to", strconv.Itoa(last)).URL(),
+			Label: label, Words: words + ": " + view.Books(count),
+			URL:      l.with("from", low, "to", strconv.Itoa(last)).URL(),
 			Selected: isChosen && from <= last && (to == 0 || to >= first),
 		}
 	})
@@ -115,7 +117,8 @@ func priceChart(l listing, prices []counted) chart {
 			last, words = "", label+" and more"
 		}
 		return column{
-			Label: label, Words: words + ": " + view.Books(count), URL: l.with("price_min", label, "price_max", last).URL(),
+			Label: label, Words: words + ": " + view.Books(count),
+			URL:      l.with("price_min", label, "price_max", last).URL(),
 			Selected: isChosen && low < float64(first+barsPerPart) && (err != nil || high >= float64(first)),
 		}
 	})

@@ -65,5 +65,6 @@ func (p Pages) Genres(r *http.Request) (*view.Page, error) {
 		Books: response.Books.TotalCount, Categories: response.Categories.Nodes,
 		Missing: response.Genres.TotalCount - len(response.Genres.Nodes),
 	}
-	return &view.Page{Name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Script: "dialogs.js", Main: data}, nil
+	return &view.Page{Name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Script: "dialogs.js",
+		Main: data}, nil
 }

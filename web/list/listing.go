@@ -77,8 +77,9 @@ var parameters = []parameter{
 	{"to", 1, year, "is not a year. Use four digits, like 1984."},
 	{"price_min", 1, price, "is not a price. Use the form 15.71."},
 	{"price_max", 1, price, "is not a price. Use the form 15.71."},
-	{"since", 1, moment, "is not a time. Use the form 2026-01-31T12:00:00Z."}, // changed since, for links from an import
-	{"sort", 1, order, "is not an order. Choose one above the list."},         // by default match or added
+	// changed since, for links from an import
+	{"since", 1, moment, "is not a time. Use the form 2026-01-31T12:00:00Z."},
+	{"sort", 1, order, "is not an order. Choose one above the list."}, // by default match or added
 	{"dir", 1, nil, ""},
 	{"after", 1, nil, ""},  // cursor before the page
 	{"before", 1, nil, ""}, // cursor after the page
@@ -131,7 +132,8 @@ func readListing(query url.Values) (l listing, notes []string) {
 			case text == "":
 			case !ok && p.problem != "":
 				notes = append(notes, "“"+view.Leading(text, 50)+"” "+p.problem)
-			case ok && value != "" && !slices.Contains(chosen, value) && (p.name != "author" || sameAuthor(chosen, value) < 0):
+			case ok && value != "" && !slices.Contains(chosen, value) &&
+				(p.name != "author" || sameAuthor(chosen, value) < 0):
 				l.values.Add(p.name, value)
 			}
 		}
@@ -246,8 +248,8 @@ var exportFormats = func() []exportFormat {
 // Formats returns the formats that As takes.
 func (l listing) Formats() []exportFormat { return exportFormats }
 
-// As returns the URL of the whole list in a format. It returns "" for filters that /api does not have: several texts of one, and
-// since.
+// As returns the URL of the whole list in a format. It returns "" for filters that /api does not have: several texts
+// of one, and since.
 func (l listing) As(format string) string {
 	sort := strings.ToLower(l.order().field)
 	if l.Descends() {
@@ -322,7 +324,8 @@ func (l listing) variables() view.Variables {
 	}
 	v := l.selection()
 	v["bounds"], v["more"] = priceBounds, l.More()
-	v["categories"], v["genres"] = append([]string{}, l.values["category"]...), append([]string{}, l.values["genre"]...) // for their names
+	// for their names
+	v["categories"], v["genres"] = append([]string{}, l.values["category"]...), append([]string{}, l.values["genre"]...)
 	v["orderBy"] = []any{map[string]string{"field": l.order().field, "direction": direction}}
 	switch {
 	case l.values.Has("before"):
@@ -339,7 +342,8 @@ func (l listing) variables() view.Variables {
 func (l listing) filter() filter {
 	where := filter{}
 	for field, values := range map[string][]string{
-		"genreId": l.values["genre"], "author": l.authorForms(), "publisher": l.values["publisher"], "language": l.values["language"],
+		"genreId": l.values["genre"], "author": l.authorForms(), "publisher": l.values["publisher"],
+		"language": l.values["language"],
 	} {
 		if len(values) > 0 {
 			where[field] = filter{"in": values}

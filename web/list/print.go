@@ -95,7 +95,8 @@ func (p Pages) printed(r *http.Request, template, title string) (*view.Page, err
 		return nil, err
 	}
 	data.Books, data.Total = response.Books.Nodes, response.Books.TotalCount
-	return &view.Page{Name: template, Title: title, Section: "books", Search: l.Search(), Script: "print.js", Main: data}, nil
+	return &view.Page{Name: template, Title: title, Section: "books", Search: l.Search(), Script: "print.js",
+		Main: data}, nil
 }
 
 // Kept returns the parameters of the list that the form of the page does not have.
@@ -121,8 +122,8 @@ func (v *printView) HasISBN() bool {
 // maxCounted is the number of characters of a text that count for the width of its column; longer texts wrap.
 const maxCounted = 60
 
-// Widths returns the widths of the columns of names, authors and genres in percent, as their texts are long on average. The rest is for
-// columns of fixed width.
+// Widths returns the widths of the columns of names, authors and genres in percent, as their texts are long on
+// average. The rest is for columns of fixed width.
 func (v *printView) Widths() (widths [3]int) {
 	sums := [3]int{1, 1, 1}
 	for _, b := range v.Books {

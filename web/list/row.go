@@ -19,7 +19,8 @@ type row struct {
 	search                                        string // words to mark
 }
 
-// showMarks leaves the shelf marks of books that another one of the list equals in name and author, which only they tell apart.
+// showMarks leaves the shelf marks of books that another one of the list equals in name and author, which only they
+// tell apart.
 func showMarks(books []*row) {
 	count := map[[2]string]int{}
 	for _, b := range books {

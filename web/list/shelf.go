@@ -24,7 +24,8 @@ func spineOf(b *row) spine {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(b.Name))
 	sum := hash.Sum32()
-	class := b.Cloth() + " w" + strconv.Itoa(b.Thickness()) + " h" + strconv.Itoa(int(sum%5)) + " b" + strconv.Itoa(int(sum/5%3))
+	class := b.Cloth() + " w" + strconv.Itoa(b.Thickness()) + " h" + strconv.Itoa(int(sum%5)) + " b" +
+		strconv.Itoa(int(sum/5%3))
 	return spine{ID: b.ID, Name: shortName(b.Name), Label: label(b.Author), Class: class}
 }
 

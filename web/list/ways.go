@@ -28,7 +28,8 @@ func (p Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, erro
 		n := strconv.Itoa(len(ways))
 		ways = append(ways, wayOut{Label: label, URL: l.URL()})
 		arguments = append(arguments, "$filter"+n+": BookFilter, $search"+n+": String")
-		fields = append(fields, "  way"+n+": books(first: 0, filter: $filter"+n+", search: $search"+n+") { totalCount }")
+		fields = append(fields,
+			"  way"+n+": books(first: 0, filter: $filter"+n+", search: $search"+n+") { totalCount }")
 		v["filter"+n] = l.filter()
 		if text := l.Search(); text != "" {
 			v["search"+n] = text
@@ -42,7 +43,8 @@ func (p Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, erro
 	}
 	add("All books", listing{})
 	var counts map[string]struct{ TotalCount int }
-	if _, err := p.Run(r, "query Ways("+strings.Join(arguments, ", ")+") {\n"+strings.Join(fields, "\n")+"\n}", v, &counts); err != nil {
+	if _, err := p.Run(r, "query Ways("+strings.Join(arguments, ", ")+") {\n"+strings.Join(fields, "\n")+"\n}", v,
+		&counts); err != nil {
 		return nil, err
 	}
 	var open []wayOut

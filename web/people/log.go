@@ -68,8 +68,8 @@ type entry struct {
 // maxEntries is the number of entries on a page. maxValued is the number of books on a page of values.
 const maxEntries, maxValued = 50, 100
 
-// entries groups changes by write. It leaves out what follows maxEntries entries, and the last entry if it may have more changes than
-// were read, unless it is the only one.
+// entries groups changes by write. It leaves out what follows maxEntries entries, and the last entry if it may have
+// more changes than were read, unless it is the only one.
 func entries(changes []*logged, hasMore bool) (all []entry, left bool) {
 	for _, c := range changes {
 		if n := len(all); n > 0 && c.sameWrite(all[n-1].logged) {
@@ -138,7 +138,8 @@ func (f logFilter) variables() (view.Variables, error) {
 	if kind != "" && wordsOf(kinds, kind) == "" || what != "" && wordsOf(whats, what) == "" {
 		return nil, model.Errorf(model.BadUserInput, "The address has an unknown filter. Choose another one.")
 	}
-	for variable, value := range map[string]string{"types": kind, "operations": what, "actor": f.Get("who"), "after": f.Get("after")} {
+	for variable, value := range map[string]string{"types": kind, "operations": what, "actor": f.Get("who"),
+		"after": f.Get("after")} {
 		if value != "" {
 			v[variable] = value // GraphQL takes a value for a list of one
 		}
@@ -177,7 +178,8 @@ func (p Pages) Log(r *http.Request) (*view.Page, error) {
 		return nil, err
 	}
 	page := response.RecentChanges
-	main := &logView{logFilter: f, Kinds: kinds, Whats: whats, Filtered: f.Get("kind")+f.Get("what")+f.Get("who")+f.Get("since") != ""}
+	main := &logView{logFilter: f, Kinds: kinds, Whats: whats,
+		Filtered: f.Get("kind")+f.Get("what")+f.Get("who")+f.Get("since") != ""}
 	if main.Actors, err = p.actors(r, f.Get("who"), page.Nodes); err != nil {
 		return nil, err
 	}
@@ -216,6 +218,8 @@ func (p Pages) actors(r *http.Request, chosen string, changes []*logged) ([]choi
 	for subject, name := range names {
 		all = append(all, choice{subject, name})
 	}
-	slices.SortFunc(all, func(a, b choice) int { return cmp.Or(cmp.Compare(a.Words, b.Words), cmp.Compare(a.Value, b.Value)) })
+	slices.SortFunc(all, func(a, b choice) int {
+		return cmp.Or(cmp.Compare(a.Words, b.Words), cmp.Compare(a.Value, b.Value))
+	})
 	return all, nil
 }

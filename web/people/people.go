@@ -47,7 +47,8 @@ var scopes = []scope{
 	{model.ReadScope, "See who changed what"},
 	{"books:create", "Add books"}, {"books:update", "Edit books"}, {"books:delete", "Delete books"},
 	{"genres:create", "Add genres"}, {"genres:update", "Edit genres"}, {"genres:delete", "Delete genres"},
-	{"categories:create", "Add categories"}, {"categories:update", "Edit categories"}, {"categories:delete", "Delete categories"},
+	{"categories:create", "Add categories"}, {"categories:update", "Edit categories"},
+	{"categories:delete", "Delete categories"},
 	{model.WriteScope, "All of these, and imports"},
 }
 
@@ -67,7 +68,8 @@ type role struct {
 	Words string
 }
 
-var roles = []role{{model.Reader, "Reader: sees who changed what"}, {model.Editor, "Editor: adds, edits and deletes books"}, {model.Admin, "Admin: also manages people"}}
+var roles = []role{{model.Reader, "Reader: sees who changed what"},
+	{model.Editor, "Editor: adds, edits and deletes books"}, {model.Admin, "Admin: also manages people"}}
 
 // accountView has the data of the page of one's own account.
 type accountView struct {
@@ -109,7 +111,8 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 			main.Scopes = append(main.Scopes, s)
 		}
 	}
-	return &view.Page{Name: "account.html", Title: "Your account", Section: "account", Script: "people.js", Main: main}, nil
+	return &view.Page{Name: "account.html", Title: "Your account", Section: "account", Script: "people.js",
+		Main: main}, nil
 }
 
 // adminView has the data of the admins' page.
@@ -150,7 +153,8 @@ func (p Pages) Admin(r *http.Request) (*view.Page, error) {
 var (
 	browsers = [][2]string{{"Edg", "Edge"}, {"Firefox", "Firefox"}, {"Chrome", "Chrome"}, {"Safari", "Safari"}}
 	systems  = [][2]string{
-		{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS", "Mac"}, {"Linux", "Linux"},
+		{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS", "Mac"},
+		{"Linux", "Linux"},
 	}
 )
 

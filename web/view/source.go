@@ -9,7 +9,8 @@ import (
 
 // Query runs a GraphQL query with variables in JSON, in the context of a page's request. It returns the data, with its
 // newest position if that is wanted, or the first error of the response.
-type Query = func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte, position string, err error)
+type Query = func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte,
+	position string, err error)
 
 // Followed is embedded in the responses of pages that follow the feed of changes from their position.
 type Followed struct{ Position string }
@@ -30,8 +31,8 @@ func (s Source) Execute(r *http.Request, query string, v Variables, data any) (p
 	return s.Run(r, s.Documents[query], v, data)
 }
 
-// Run executes a GraphQL document and unmarshals the response into data. It returns the playground's URL for the request,
-// or the first error of the response. It sets the position of a response that is followed.
+// Run executes a GraphQL document and unmarshals the response into data. It returns the playground's URL for the
+// request, or the first error of the response. It sets the position of a response that is followed.
 func (s Source) Run(r *http.Request, document string, v Variables, data any) (playground string, _ error) {
 	values, err := json.Marshal(v)
 	if err != nil {

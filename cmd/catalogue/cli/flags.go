@@ -69,7 +69,8 @@ func (f DatabaseFlags) SQLiteFile() (path string, ok bool) {
 func (f DatabaseFlags) Exists() error {
 	if path, ok := f.SQLiteFile(); ok {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no catalogue at %s: run this in the folder where serve was started, or set --database-url", path)
+			return fmt.Errorf("there is no catalogue at %s: run this in the folder where serve was started, or set "+
+				"--database-url", path)
 		}
 	}
 	return nil
@@ -119,7 +120,8 @@ func (f TokenFlags) Keys() (set []string) {
 }
 
 // ErrNoKey is the error of Config for PostgreSQL without a key. Accounts need none.
-var ErrNoKey = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (at least 32 bytes, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
+var ErrNoKey = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (at least 32 bytes, for example from: openssl " +
+	"rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
 
 // Config reads the configured key and OpenID provider. Without either, an SQLite database gets a secret in a
 // file next to it.
@@ -132,7 +134,8 @@ func (f TokenFlags) Config(database DatabaseFlags) (auth.Config, error) {
 	case f.OIDCIssuer == "" && cfg.OIDC.Audience != "":
 		return cfg, errors.New("an OpenID client or audience needs a provider: set CATALOGUE_OIDC_ISSUER")
 	case f.OIDCIssuer != "" && cfg.OIDC.Audience == "":
-		return cfg, errors.New("set CATALOGUE_OIDC_CLIENT_ID or CATALOGUE_OIDC_AUDIENCE: without one, tokens for other applications would be accepted")
+		return cfg, errors.New("set CATALOGUE_OIDC_CLIENT_ID or CATALOGUE_OIDC_AUDIENCE: without one, tokens for " +
+			"other applications would be accepted")
 	}
 	if set := f.Keys(); len(set) > 1 {
 		return cfg, fmt.Errorf("set only one of %s", strings.Join(set, ", "))

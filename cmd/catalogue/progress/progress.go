@@ -26,7 +26,8 @@ type Progress struct {
 
 // New returns the progress of a task, written to out. read returns how much of size is done.
 func New(out io.Writer, terminal bool, task string, size int64, read func() int64) *Progress {
-	return &Progress{out: out, terminal: terminal, task: task, size: size, read: read, start: time.Now(), shown: time.Now()}
+	return &Progress{out: out, terminal: terminal, task: task, size: size, read: read, start: time.Now(),
+		shown: time.Now()}
 }
 
 // clearLine moves to the start of a terminal's line and clears it.
@@ -48,7 +49,8 @@ func (p *Progress) Step(rows int) {
 		rest := time.Duration(float64(took) * float64(size-read) / float64(read))
 		left = fmt.Sprintf(", %d %%, %v left", 100*read/size, rest.Round(time.Second))
 	}
-	fmt.Fprintf(p.out, "%s%s: %d rows, %.0f a second%s%s", before, p.task, rows, float64(rows)/took.Seconds(), left, after)
+	fmt.Fprintf(p.out, "%s%s: %d rows, %.0f a second%s%s", before, p.task, rows, float64(rows)/took.Seconds(), left,
+		after)
 }
 
 // Done removes the line from a terminal.

@@ -35,7 +35,8 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 		return err
 	}
 	if f.CORSCredentials && (len(cfg.Origins) == 0 || slices.Contains(cfg.Origins, "*")) {
-		return errors.New("--cors-credentials needs named origins: list them in --cors-origins or CATALOGUE_CORS_ORIGINS instead of *")
+		return errors.New("--cors-credentials needs named origins: list them in --cors-origins or " +
+			"CATALOGUE_CORS_ORIGINS instead of *")
 	}
 	cfg.Credentials = f.CORSCredentials
 	if cfg.Proxies, err = caller.ParseProxies(f.TrustedProxies); err != nil {

@@ -28,7 +28,8 @@ func (f backupFlags) rotation(database cli.DatabaseFlags) (*sqlite.Rotation, err
 	}
 	path, ok := database.SQLiteFile()
 	if !ok {
-		return nil, errors.New("--backup-dir or CATALOGUE_BACKUP_DIR applies to SQLite only: back up PostgreSQL with its own programs, like pg_dump")
+		return nil, errors.New("--backup-dir or CATALOGUE_BACKUP_DIR applies to SQLite only: back up PostgreSQL with " +
+			"its own programs, like pg_dump")
 	}
 	if err := os.MkdirAll(f.BackupDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the folder for backups: %w", err)
@@ -45,7 +46,8 @@ func backUp(ctx context.Context, rotation *sqlite.Rotation, log *slog.Logger) {
 			var file string
 			var content sqlite.Content
 			if file, content, err = rotation.Write(ctx, began); err == nil {
-				log.InfoContext(ctx, "backup written", "file", file, "content", content.String(), "took", time.Since(began).String())
+				log.InfoContext(ctx, "backup written", "file", file, "content", content.String(), "took",
+					time.Since(began).String())
 			}
 		}
 		if err != nil && ctx.Err() == nil {

@@ -32,7 +32,8 @@ Try it:
   curl -s '%[1]s/api/books?per_page=3'
 `, url, home)
 	if p.TrustedDocuments == "" {
-		fmt.Fprintf(w, `  curl -s %s/graphql -H 'Content-Type: application/json' -d '{"query":"{ books(first: 3) { nodes { name genre { name category { name } } } } }"}'
+		fmt.Fprintf(
+			w, `  curl -s %s/graphql -H 'Content-Type: application/json' -d '{"query":"{ books(first: 3) { nodes { name genre { name category { name } } } } }"}'
 `, url)
 	}
 	switch {
@@ -50,7 +51,8 @@ Writes need a token%[3]s:
 	case p.OIDCClientID != "" && p.Page:
 		fmt.Fprintf(w, "\nWrites need a token of %s: log in at the pages.\n\n", p.OIDCIssuer)
 	case p.Accounts == "on":
-		fmt.Fprintf(w, "\nWrites need an account: %s user add NAME --role=editor\nPrograms use a token: -H \"Authorization: Bearer $TOKEN\"\n\n", program())
+		fmt.Fprintf(w, "\nWrites need an account: %s user add NAME --role=editor\nPrograms use a token: -H "+
+			"\"Authorization: Bearer $TOKEN\"\n\n", program())
 	default:
 		fmt.Fprint(w, "\nWrites need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
 	}

@@ -48,7 +48,9 @@ func (c *ConfigCommand) Run(command *kong.Context, std cli.Stdio, env cli.Getenv
 }
 
 func (c *ConfigCommand) settings(command *kong.Context, env cli.Getenv) []setting {
-	serve := command.Model.Children[slices.IndexFunc(command.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })]
+	serve := command.Model.Children[slices.IndexFunc(command.Model.Children, func(n *kong.Node) bool {
+		return n.Name == "serve"
+	})]
 	var settings []setting
 	for _, flag := range command.Selected().Flags {
 		if !slices.ContainsFunc(serve.Flags, func(f *kong.Flag) bool { return f.Name == flag.Name }) {

@@ -51,9 +51,12 @@ func (p *process) maintain(ctx context.Context, fail context.CancelCauseFunc) er
 		failed   string // message of the log
 	}{
 		{answersInterval, func() error { return p.store.ForgetAnswers(ctx) }, "old answers could not be deleted"},
-		{answersInterval, func() error { return p.store.Accounts.Forget(ctx, time.Now().UnixMicro()) }, "expired sessions could not be deleted"},
-		{changesInterval, func() error { return p.store.ForgetChanges(ctx, p.ChangesDays) }, "old changes could not be deleted"},
-		{changesInterval, func() error { return p.store.MeasureChanges(ctx) }, "the log of changes could not be measured"},
+		{answersInterval, func() error { return p.store.Accounts.Forget(ctx, time.Now().UnixMicro()) },
+			"expired sessions could not be deleted"},
+		{changesInterval, func() error { return p.store.ForgetChanges(ctx, p.ChangesDays) },
+			"old changes could not be deleted"},
+		{changesInterval, func() error { return p.store.MeasureChanges(ctx) },
+			"the log of changes could not be measured"},
 		{sizesInterval, func() error { return p.store.CountSizes(ctx) }, "the rows could not be counted"},
 	} {
 		ended = append(ended, every(ctx, work.interval, work.do, p.log, work.failed))

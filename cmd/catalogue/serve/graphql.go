@@ -30,7 +30,8 @@ func (f graphQLFlags) configure(cfg *server.Config) error {
 	}
 	cfg.GraphQL.Limits = graphqlhttp.Limits(l)
 	cfg.GraphQL.Introspection = map[string]graphqlhttp.Introspection{
-		"true": graphqlhttp.IntrospectionOn, "token": graphqlhttp.IntrospectionTokens, "false": graphqlhttp.IntrospectionOff,
+		"true": graphqlhttp.IntrospectionOn, "token": graphqlhttp.IntrospectionTokens,
+		"false": graphqlhttp.IntrospectionOff,
 	}[f.Introspection]
 	if f.TrustedDocuments == "" {
 		return nil

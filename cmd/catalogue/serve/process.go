@@ -182,7 +182,8 @@ func (p *process) serve(ctx context.Context) error {
 		p.store.Background(func(life context.Context) { backUp(life, p.rotation, p.log) })
 	}
 	sender := webhooks.New(webhooks.Config{
-		Endpoints: p.store.Webhooks, Feed: p.store, Background: p.store.Background, Private: p.WebhookPrivate, Logger: p.log,
+		Endpoints: p.store.Webhooks, Feed: p.store, Background: p.store.Background, Private: p.WebhookPrivate,
+		Logger: p.log,
 	})
 	if err := p.cfg.Observer.Register(sender); err != nil {
 		return err

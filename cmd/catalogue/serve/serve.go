@@ -77,25 +77,33 @@ func (c *Command) checkRanges() error {
 		value any
 	}{
 		{"cache-mb", c.CacheMB >= 0 && c.CacheMB <= maxCacheMB, fmt.Sprintf("from 0 to %d", maxCacheMB), c.CacheMB},
-		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxImportMB, fmt.Sprintf("from 1 to %d", maxImportMB), c.ImportMB},
-		{"database-connections", c.DatabaseConnections == 0 || c.DatabaseConnections >= db.MinConnections, fmt.Sprintf("at least %d", db.MinConnections), c.DatabaseConnections},
-		{"changes-days", c.ChangesDays >= 0 && c.ChangesDays <= maxChangesDays, fmt.Sprintf("from 0 to %d", maxChangesDays), c.ChangesDays},
-		{"replica-max-lag", c.ReplicaMaxLag >= 0 && c.ReplicaMaxLag <= maxReplicaLag, "from 0s to " + maxReplicaLag.String(), c.ReplicaMaxLag},
+		{"import-mb", c.ImportMB >= 1 && c.ImportMB <= maxImportMB, fmt.Sprintf("from 1 to %d", maxImportMB),
+			c.ImportMB},
+		{"database-connections", c.DatabaseConnections == 0 ||
+			c.DatabaseConnections >= db.MinConnections, fmt.Sprintf("at least %d", db.MinConnections),
+			c.DatabaseConnections},
+		{"changes-days", c.ChangesDays >= 0 && c.ChangesDays <= maxChangesDays,
+			fmt.Sprintf("from 0 to %d", maxChangesDays), c.ChangesDays},
+		{"replica-max-lag", c.ReplicaMaxLag >= 0 && c.ReplicaMaxLag <= maxReplicaLag,
+			"from 0s to " + maxReplicaLag.String(), c.ReplicaMaxLag},
 		{"slow-query", c.SlowQuery >= 0, "at least 0s", c.SlowQuery},
 		{"drain-wait", *c.DrainWait >= 0, "at least 0s", *c.DrainWait},
 		{"max-connections", c.MaxConnections >= 1, "at least 1", c.MaxConnections},
 		{"max-streams", c.MaxStreams >= 1, "at least 1", c.MaxStreams},
 		{"rate", *c.Rate >= 0 && *c.Rate <= maxRate, fmt.Sprintf("from 0 to %d", maxRate), *c.Rate},
 		{"rate-burst", c.RateBurst >= 1, "at least 1", c.RateBurst},
-		{"backup-every", c.BackupDir == "" || c.BackupEvery >= minBackupInterval, "at least " + minBackupInterval.String(), c.BackupEvery},
+		{"backup-every", c.BackupDir == "" ||
+			c.BackupEvery >= minBackupInterval, "at least " + minBackupInterval.String(), c.BackupEvery},
 		{"backup-keep", c.BackupDir == "" || c.BackupKeep >= 1, "at least 1", c.BackupKeep},
 	} {
 		if !n.valid {
-			return fmt.Errorf("--%s or CATALOGUE_%s must be %s, and is %v", n.flag, strings.ToUpper(strings.ReplaceAll(n.flag, "-", "_")), n.rule, n.value)
+			return fmt.Errorf("--%s or CATALOGUE_%s must be %s, and is %v", n.flag,
+				strings.ToUpper(strings.ReplaceAll(n.flag, "-", "_")), n.rule, n.value)
 		}
 	}
 	if c.ReplicaMaxLag > 0 && c.OpenDelete {
-		return errors.New("--replica-max-lag or CATALOGUE_REPLICA_MAX_LAG needs writes to have a token: remove --open-delete or CATALOGUE_OPEN_DELETE")
+		return errors.New("--replica-max-lag or CATALOGUE_REPLICA_MAX_LAG needs writes to have a token: remove " +
+			"--open-delete or CATALOGUE_OPEN_DELETE")
 	}
 	return nil
 }

@@ -11,11 +11,15 @@ import (
 
 // synonyms are names of commands and flags by those that other programs use.
 var synonyms = map[string][]string{
-	"rm": {"remove", "purge"}, "del": {"remove", "purge"}, "delete": {"remove", "purge"}, "ls": {"list"}, "show": {"list", "config"},
-	"new": {"add", "create"}, "create": {"add"}, "add": {"create"}, "invite": {"add"}, "passwd": {"password"}, "reset": {"password"},
-	"start": {"serve"}, "run": {"serve"}, "server": {"serve"}, "load": {"import"}, "dump": {"export", "backup"}, "check": {"doctor", "healthcheck"},
+	"rm": {"remove", "purge"}, "del": {"remove", "purge"}, "delete": {"remove", "purge"}, "ls": {"list"},
+	"show": {"list", "config"},
+	"new":  {"add", "create"}, "create": {"add"}, "add": {"create"}, "invite": {"add"}, "passwd": {"password"},
+	"reset": {"password"},
+	"start": {"serve"}, "run": {"serve"}, "server": {"serve"}, "load": {"import"}, "dump": {"export", "backup"},
+	"check":    {"doctor", "healthcheck"},
 	"settings": {"config"}, "upgrade": {"migrate"}, "update": {"migrate"}, "init": {"migrate"},
-	"-v": {"--version"}, "-V": {"--version"}, "-p": {"--addr"}, "--port": {"--addr"}, "--host": {"--addr"}, "--listen": {"--addr"}, "--bind": {"--addr"},
+	"-v": {"--version"}, "-V": {"--version"}, "-p": {"--addr"}, "--port": {"--addr"}, "--host": {"--addr"},
+	"--listen": {"--addr"}, "--bind": {"--addr"},
 	"--db": {"--database-url"}, "--database": {"--database-url"},
 }
 

@@ -59,8 +59,8 @@ func joined(texts ...string) string {
 // Parse returns the persons in the author of a book. It returns nil for a text without a name.
 func Parse(text string) []Person { return read(text, plain).persons }
 
-// Turned returns the name of a person with the given names first if a text is one name with the family name first: "Michael
-// Ende" of "Ende, Michael".
+// Turned returns the name of a person with the given names first if a text is one name with the family name first:
+// "Michael Ende" of "Ende, Michael".
 func Turned(text string) (name string, ok bool) {
 	persons := Parse(text)
 	if len(persons) != 1 || persons[0].Family == "" || !strings.ContainsAny(text, commas) {
@@ -112,8 +112,8 @@ func Identity(text string) string {
 	return strings.Join(names, "; ")
 }
 
-// withInitials returns the key of a name with each initial as a word with a point: j.r.r., j r r, and jrr at the start, become
-// j. r. r. A last word of one letter stays, because it is a family name: Malcolm X.
+// withInitials returns the key of a name with each initial as a word with a point: j.r.r., j r r, and jrr at the
+// start, become j. r. r. A last word of one letter stays, because it is a family name: Malcolm X.
 func withInitials(key string) string {
 	words := strings.Split(key, " ")
 	last := len(words) - 1
@@ -128,7 +128,8 @@ func withInitials(key string) string {
 			rest = strings.TrimPrefix(rest[size+1:], "-")
 		}
 		switch letters := utf8.RuneCountInString(rest); {
-		case i < last && (letters == 1 && unicode.IsLetter([]rune(rest)[0]) || i == 0 && initials == "" && isUnspoken(rest)):
+		case i < last &&
+			(letters == 1 && unicode.IsLetter([]rune(rest)[0]) || i == 0 && initials == "" && isUnspoken(rest)):
 			initials += strings.Join(strings.Split(rest, ""), ". ") + "."
 		case letters == 0:
 			initials = strings.TrimSuffix(initials, " ")
@@ -166,7 +167,8 @@ func plainNames(text string) []string {
 			dots, isLast := strings.Count(word, "."), k == len(words)-1
 			isWord := dots == 0 && word[0] != '-'
 			isInitials := dots > 0 && len(word) == 2*dots && word[1] == '.' && word[len(word)-1] == '.' && !isLast
-			if !isWord && !isInitials || signalWords[keyword(word)] || len(names) > 1 && (isParticle(word) || isLast && isInitial(word)) {
+			if !isWord && !isInitials || signalWords[keyword(word)] ||
+				len(names) > 1 && (isParticle(word) || isLast && isInitial(word)) {
 				return nil
 			}
 		}

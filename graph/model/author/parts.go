@@ -22,7 +22,8 @@ func (r *reader) parts(text string) []part {
 			r.dropped = append(r.dropped, suffix)
 		case last >= 0 && all(words, in(companies)):
 			parts[last].words[len(parts[last].words)-1] += ","
-			parts[last].words, parts[last].suffix = append(parts[last].words, words...), joined(parts[last].suffix, suffix)
+			parts[last].words, parts[last].suffix = append(parts[last].words, words...),
+				joined(parts[last].suffix, suffix)
 		case last >= 0 && isSuffix(words):
 			parts[last].suffix, parts[last].setOff = joined(parts[last].suffix, strings.Join(words, " "), suffix), true
 		case r.started && isNote(words):
@@ -158,8 +159,8 @@ func (p part) isFamily() bool {
 		!others[keyword(last)] && !slices.Contains(afterJoiner, last)
 }
 
-// isFamilyOf reports whether a part can be the family name of given names. The word of a role can if it is no role after
-// them: David Autor, D. H. Autor.
+// isFamilyOf reports whether a part can be the family name of given names. The word of a role can if it is no role
+// after them: David Autor, D. H. Autor.
 func (p part) isFamilyOf(given part) bool {
 	return p.isFamily() && (!isLoneRole(p.words) || len(given.words) == 1 || isInitial(given.last()))
 }
@@ -169,7 +170,8 @@ func isFamilyFirst(family, given part) bool {
 	if isLowerParticle(given.last()) { // Cervantes Saavedra, Miguel de
 		return true
 	}
-	return isOneWord(family.words) && (len(given.words) == 1 || isInitial(given.last()) || family.setOff || given.setOff)
+	return isOneWord(family.words) &&
+		(len(given.words) == 1 || isInitial(given.last()) || family.setOff || given.setOff)
 }
 
 func (p part) literal() Person {

@@ -78,8 +78,8 @@ func read(text string, m mode) *reader {
 	return r
 }
 
-// withoutBrackets drops the texts in brackets. It drops only the signs of brackets without a partner, and of brackets at
-// the start of a name in another script than Han, kana or hangul: [Jane] Austen.
+// withoutBrackets drops the texts in brackets. It drops only the signs of brackets without a partner, and of brackets
+// at the start of a name in another script than Han, kana or hangul: [Jane] Austen.
 func (r *reader) withoutBrackets(text string) string {
 	for {
 		end := strings.IndexAny(text, ")]")
@@ -123,7 +123,8 @@ func (r *reader) sides(text string) []string {
 		if len(after) > 1 && all(strings.Fields(after[1]), in(companies)) { // Harper & Row, Inc.
 			right = append(right, strings.Fields(after[1])...)
 		}
-		if text[at[0]] != ',' && (isInstitution(left) || isInstitution(right)) || isSubjects(before, right) || isJoined(left, right) {
+		if text[at[0]] != ',' && (isInstitution(left) || isInstitution(right)) || isSubjects(before, right) ||
+			isJoined(left, right) {
 			continue
 		}
 		sides = append(sides, text[start:at[0]])

@@ -49,11 +49,13 @@ var (
 		Committee Company Conference
 		Council Department Editors Federation Foundation Government Group Institute Institution International
 		Laboratory Library Ministry Museum National Nations Office
-		Organisation Organization Publications Publishers Publishing Service Society Staff Team United University World European
+		Organisation Organization Publications Publishers Publishing Service Society Staff Team United University World
+		European
 		Akademie Amt Bibliothek Bundesamt Gesellschaft Hochschule Institut Ministerium Redaktion Stiftung
 		Universität Verband Verein Verlag
 		Académie Banque Bibliothèque Collectif Comité Conseil Éditions Fondation Ministère Musée Société Université
-		Academia Asociación Banco Biblioteca Mundial Centro Colegio Consejo Editorial Fundación Grupo Instituto Ministerio Museo
+		Academia Asociación Banco Biblioteca Mundial Centro Colegio Consejo Editorial Fundación Grupo Instituto
+		Ministerio Museo
 		Sociedad Universidad
 		Associação Editora Fundação Ministério Museu Sociedade Universidade
 		Accademia Associazione Banca Fondazione Gruppo Istituto Ministero Società Università
@@ -84,12 +86,13 @@ var (
 	yearWords   = set(`b d fl c ca cca circa born died active approximately BC AD BCE CE cent century v př kr Chr
 		geb gest um род ум г гг в`)
 	// signalWords separate names or go, or make a name that is not split into parts.
-	signalWords = union(suffixes, companies, connectives, institutions, roles, others, set(strings.Join(afterJoiner, " ")))
-	yearSigns   = regexp.MustCompile(`[-–—?.\s]+`)
-	yearNumber  = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
-	yearRange   = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
-	yearDigits  = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
-	eras        = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
+	signalWords = union(suffixes, companies, connectives, institutions, roles, others,
+		set(strings.Join(afterJoiner, " ")))
+	yearSigns  = regexp.MustCompile(`[-–—?.\s]+`)
+	yearNumber = regexp.MustCompile(`^\p{Nd}+(?:st|nd|rd|th)?$`)
+	yearRange  = regexp.MustCompile(`^\(?(?:\p{Nd}{3,4}\??[-–—](?:\p{Nd}{3,4}\??)?|[-–—]\p{Nd}{3,4})\.?$`)
+	yearDigits = regexp.MustCompile(`\p{Nd}{3}|\p{Nd}.*\pL`)
+	eras       = strings.NewReplacer("B.C.E.", "BCE", "B.C.", "BC", "A.D.", "AD")
 	// finalInitials match the names of Толстой Л. Н. A Latin name needs two: Christiane F. is a given name.
 	finalInitials = regexp.MustCompile(`^(\pL[^.]*\pL) ((?:\p{Cyrillic}\.[ -]?)+|(?:\p{Lu}\.[ -]?){2,})$`)
 	initial       = regexp.MustCompile(`^(?:\p{L}\p{M}*\.-?)+(?:\p{Lu}\.?)?$|^\p{Lu}{1,2}$|^\p{Lu}\p{Ll}{1,2}\.$`)
@@ -116,7 +119,8 @@ func all(words []string, is func(string) bool) bool {
 }
 
 func isInstitution(words []string) bool {
-	return slices.ContainsFunc(words, in(institutions)) || len(words) > 1 && slices.ContainsFunc(words[1:], in(companies))
+	return slices.ContainsFunc(words, in(institutions)) ||
+		len(words) > 1 && slices.ContainsFunc(words[1:], in(companies))
 }
 
 func isConnected(words []string) bool { return slices.ContainsFunc(words, in(connectives)) }
@@ -137,8 +141,8 @@ func isLiteral(words []string) bool {
 		slices.ContainsFunc(words, hasDigit)
 }
 
-// isLoneRole reports whether a part is the word of a role, without a dot. At the start it is a family name, because roles
-// follow names: Autor, David.
+// isLoneRole reports whether a part is the word of a role, without a dot. At the start it is a family name, because
+// roles follow names: Autor, David.
 func isLoneRole(words []string) bool {
 	return len(words) == 1 && isRole(words[0]) && !strings.HasSuffix(words[0], ".")
 }

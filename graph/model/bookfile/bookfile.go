@@ -22,8 +22,8 @@ func fieldsOf(use model.Use) []model.RowField[model.Book] {
 	})
 }
 
-// Header returns the first record of CSV. For a spreadsheet it has the labels of the pages, and begins with a byte order mark,
-// by which Excel recognises UTF-8.
+// Header returns the first record of CSV. For a spreadsheet it has the labels of the pages, and begins with a byte
+// order mark, by which Excel recognises UTF-8.
 func Header(forSpreadsheet bool) string {
 	if forSpreadsheet {
 		return "\uFEFF" + strings.Join(labels(), ",") + "\n"

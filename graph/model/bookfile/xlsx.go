@@ -69,8 +69,8 @@ func appendCell(dst []byte, kind model.Kind, text string) []byte {
 	return append(dst, `<c s="`+style+`"><v>`+number+`</v></c>`...)
 }
 
-// serial returns the number of a date: days since the end of 1899. It returns "" before March 1900, where programs differ,
-// because some count a 29 February 1900.
+// serial returns the number of a date: days since the end of 1899. It returns "" before March 1900, where programs
+// differ, because some count a 29 February 1900.
 func serial(date string) string {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil || day.Before(time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC)) {
@@ -105,11 +105,16 @@ func appendTextCell(dst []byte, text string) []byte {
 
 // parts are the other files of a workbook.
 var parts = []struct{ name, text string }{
-	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`},
-	{"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
-	{"xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Books" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-	{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`},
-	{"xl/styles.xml", `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="2" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs></styleSheet>`},
+	{"[Content_Types].xml",
+		`<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`},
+	{"_rels/.rels",
+		`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+	{"xl/workbook.xml",
+		`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Books" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+	{"xl/_rels/workbook.xml.rels",
+		`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`},
+	{"xl/styles.xml",
+		`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="2" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs></styleSheet>`},
 }
 
 // maxSheetRows is the maximum number of rows that spreadsheet programs read.
@@ -122,8 +127,8 @@ type xlsx struct {
 	rows  int
 }
 
-// NewXLSX returns a writer of a workbook. It takes the text of the sheet: SheetBegin, rows of AppendSheetRow, and SheetEnd.
-// Each Write has whole rows. Close ends the workbook, and leaves dst open.
+// NewXLSX returns a writer of a workbook. It takes the text of the sheet: SheetBegin, rows of AppendSheetRow, and
+// SheetEnd. Each Write has whole rows. Close ends the workbook, and leaves dst open.
 func NewXLSX(dst io.Writer) (io.WriteCloser, error) {
 	x := &xlsx{zip: zip.NewWriter(dst)}
 	for _, part := range parts {
@@ -143,7 +148,8 @@ func NewXLSX(dst io.Writer) (io.WriteCloser, error) {
 // Write implements io.Writer. The error is BadUserInput for more rows than spreadsheet programs read.
 func (x *xlsx) Write(p []byte) (int, error) {
 	if x.rows += bytes.Count(p, []byte(rowEnd)); x.rows > maxSheetRows {
-		return 0, model.Errorf(model.BadUserInput, "An .xlsx file has at most %s books. Filter the list, or take CSV.", strconv.Itoa(maxSheetRows-1))
+		return 0, model.Errorf(model.BadUserInput, "An .xlsx file has at most %s books. Filter the list, or take CSV.",
+			strconv.Itoa(maxSheetRows-1))
 	}
 	return x.sheet.Write(p)
 }

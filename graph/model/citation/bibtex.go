@@ -15,14 +15,15 @@ import (
 // maxEntry is the maximum number of bytes of an entry, of its values, and of all @string.
 const maxEntry = textline.MaxBytes
 
-// Limits of the texts of @string in entries, which may be long where the entries are short: maxExpansion for each byte of the
-// file, beyond freeExpansion.
+// Limits of the texts of @string in entries, which may be long where the entries are short: maxExpansion for each
+// byte of the file, beyond freeExpansion.
 const (
 	maxExpansion  = 100
 	freeExpansion = 32 << 20
 )
 
-var errExpands = fmt.Errorf("the texts of @string make the file more than %d times longer, and it was refused", maxExpansion)
+var errExpands = fmt.Errorf("the texts of @string make the file more than %d times longer, and it was refused",
+	maxExpansion)
 
 // Entry is what a Reader reads: a book, or a damaged entry.
 type Entry struct {
@@ -57,8 +58,9 @@ var (
 	// entryStart matches a line that begins an entry, which also ends a damaged one.
 	entryStart = regexp.MustCompile(`^\s*@\s*[A-Za-z]+\s*[{(]`)
 	// knownEntry matches a line that begins an entry of a usual type.
-	knownEntry = regexp.MustCompile(`(?im)^\s*@(?:book|inbook|incollection|collection|article|thesis|phdthesis|mastersthesis|booklet|manual|proceedings|` +
-		`inproceedings|techreport|report|misc|online|unpublished|string|comment|preamble)\s*[{(]`)
+	knownEntry = regexp.MustCompile(
+		`(?im)^\s*@(?:book|inbook|incollection|collection|article|thesis|phdthesis|mastersthesis|booklet|manual|proceedings|` +
+			`inproceedings|techreport|report|misc|online|unpublished|string|comment|preamble)\s*[{(]`)
 )
 
 // IsBibTeX reports whether a text begins as BibTeX does: with an entry, or with one of a usual type after other lines.
@@ -169,7 +171,8 @@ func (p *bibParser) entry(r *BibTeXReader) (kind string, fields map[string]strin
 		}
 		name := strings.ToLower(p.name())
 		if name == "" || p.skip() != '=' {
-			return "", nil, fmt.Errorf("the entry is damaged before %.20q: a field is written as name = {text},", p.text)
+			return "", nil,
+				fmt.Errorf("the entry is damaged before %.20q: a field is written as name = {text},", p.text)
 		}
 		p.text = p.text[1:]
 		value, err := p.value(r, maxEntry-total)

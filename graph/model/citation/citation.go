@@ -26,8 +26,10 @@ type Format struct {
 
 // Formats are the formats of citations.
 var Formats = []Format{
-	{Name: "bibtex", Label: "BibTeX", ContentType: "application/x-bibtex; charset=utf-8", Suffix: ".bib", Append: appendBibTeX},
-	{Name: "ris", Label: "RIS", ContentType: "application/x-research-info-systems; charset=utf-8", Suffix: ".ris", Append: appendRIS},
+	{Name: "bibtex", Label: "BibTeX", ContentType: "application/x-bibtex; charset=utf-8", Suffix: ".bib",
+		Append: appendBibTeX},
+	{Name: "ris", Label: "RIS", ContentType: "application/x-research-info-systems; charset=utf-8", Suffix: ".ris",
+		Append: appendRIS},
 	{
 		Name: "csl", Label: "CSL", ContentType: "application/vnd.citationstyles.csl+json", Suffix: ".csl.json",
 		Begin: "[", Separator: ",\n", End: "]\n", Append: appendCSL,
@@ -70,13 +72,15 @@ func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) 
 	}
 	dst = fmt.Appendf(dst, "  title = {%s},\n  year = {%d},\n", latex(b.Name), b.PublishedAt.Year)
 	if !b.PublishedAt.IsYear() {
-		dst = fmt.Appendf(dst, "  month = %s,\n  day = {%d},\n", strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]), b.PublishedAt.Day)
+		dst = fmt.Appendf(dst, "  month = %s,\n  day = {%d},\n",
+			strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]), b.PublishedAt.Day)
 	}
 	dst = fmt.Appendf(dst, "  pagetotal = {%d},\n  keywords = {%s}", b.Pages, latex(g.Name))
 	for _, f := range []struct {
 		name string
 		text *string
-	}{{"isbn", b.ISBN}, {"publisher", b.Publisher}, {"language", b.Language}, {"library", b.ShelfMark}, {"abstract", b.Description}} {
+	}{{"isbn", b.ISBN}, {"publisher", b.Publisher}, {"language", b.Language}, {"library", b.ShelfMark},
+		{"abstract", b.Description}} {
 		if f.text != nil {
 			dst = fmt.Appendf(dst, ",\n  %s = {%s}", f.name, latex(*f.text))
 		}
@@ -86,7 +90,8 @@ func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) 
 
 // latexSigns are the signs that LaTeX reads as commands. BibTeX counts even escaped braces, so they have names.
 var latexSigns = map[rune]string{
-	'\\': `\textbackslash{}`, '{': `\textbraceleft{}`, '}': `\textbraceright{}`, '~': `\textasciitilde{}`, '^': `\textasciicircum{}`,
+	'\\': `\textbackslash{}`, '{': `\textbraceleft{}`, '}': `\textbraceright{}`, '~': `\textasciitilde{}`,
+	'^': `\textasciicircum{}`,
 	'$': `\$`, '&': `\&`, '%': `\%`, '#': `\#`, '_': `\_`,
 }
 

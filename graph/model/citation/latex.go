@@ -10,27 +10,38 @@ import (
 
 // accents are the combining marks of LaTeX's commands for accents.
 var accents = map[string]rune{
-	"`": 0x300, "'": 0x301, "^": 0x302, "~": 0x303, "=": 0x304, "u": 0x306, ".": 0x307, `"`: 0x308, "r": 0x30A, "H": 0x30B, "v": 0x30C,
+	"`": 0x300, "'": 0x301, "^": 0x302, "~": 0x303, "=": 0x304, "u": 0x306, ".": 0x307, `"`: 0x308, "r": 0x30A,
+	"H": 0x30B, "v": 0x30C,
 	"d": 0x323, "c": 0x327, "k": 0x328, "b": 0x331, "t": 0x361, "h": 0x309,
 }
 
 // symbols are the commands of LaTeX for characters.
 var symbols = map[string]string{
-	"ss": "ß", "SS": "ẞ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ",
-	"dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "ng": "ŋ", "NG": "Ŋ", "textbackslash": `\`, "textbraceleft": "{", "textbraceright": "}",
-	"textasciitilde": "~", "textasciicircum": "^", "textdollar": "$", "textunderscore": "_", "textbar": "|", "textless": "<", "textgreater": ">",
-	"textendash": "–", "textemdash": "—", "textellipsis": "…", "ldots": "…", "dots": "…", "textquoteleft": "‘", "textquoteright": "’",
-	"textquotedblleft": "“", "textquotedblright": "”", "textquotesingle": "'", "textquotedbl": `"`, "quotedblbase": "„", "glqq": "„", "grqq": "“",
-	"guillemotleft": "«", "guillemotright": "»", "copyright": "©", "textcopyright": "©", "textregistered": "®", "texttrademark": "™", "pounds": "£",
-	"textsterling": "£", "texteuro": "€", "euro": "€", "S": "§", "P": "¶", "textdegree": "°", "textordmasculine": "º", "textordfeminine": "ª", "textbullet": "•",
-	"textexclamdown": "¡", "textquestiondown": "¿", "TeX": "TeX", "LaTeX": "LaTeX", "par": " ", "newline": " ", "quad": " ", "slash": "/",
-	"{": "{", "}": "}", "$": "$", "&": "&", "%": "%", "#": "#", "_": "_", `\`: " ", " ": " ", "\n": " ", ",": " ", "-": "", "/": "", "@": "",
+	"ss": "ß", "SS": "ẞ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
+	"AA": "Å", "i": "ı", "j": "ȷ",
+	"dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "ng": "ŋ", "NG": "Ŋ", "textbackslash": `\`,
+	"textbraceleft": "{", "textbraceright": "}",
+	"textasciitilde": "~", "textasciicircum": "^", "textdollar": "$", "textunderscore": "_", "textbar": "|",
+	"textless": "<", "textgreater": ">",
+	"textendash": "–", "textemdash": "—", "textellipsis": "…", "ldots": "…", "dots": "…", "textquoteleft": "‘",
+	"textquoteright":   "’",
+	"textquotedblleft": "“", "textquotedblright": "”", "textquotesingle": "'", "textquotedbl": `"`, "quotedblbase": "„",
+	"glqq": "„", "grqq": "“",
+	"guillemotleft": "«", "guillemotright": "»", "copyright": "©", "textcopyright": "©", "textregistered": "®",
+	"texttrademark": "™", "pounds": "£",
+	"textsterling": "£", "texteuro": "€", "euro": "€", "S": "§", "P": "¶", "textdegree": "°", "textordmasculine": "º",
+	"textordfeminine": "ª", "textbullet": "•",
+	"textexclamdown": "¡", "textquestiondown": "¿", "TeX": "TeX", "LaTeX": "LaTeX", "par": " ", "newline": " ",
+	"quad": " ", "slash": "/",
+	"{": "{", "}": "}", "$": "$", "&": "&", "%": "%", "#": "#", "_": "_", `\`: " ", " ": " ", "\n": " ", ",": " ",
+	"-": "", "/": "", "@": "",
 }
 
 // styles are commands of LaTeX without a text of their own. Their argument stays.
 var styles = func() map[string]bool {
 	known := map[string]bool{}
-	for _, name := range strings.Fields(`emph textit textbf textsc textrm textsf texttt textsl textup textsuperscript textsubscript text mbox underline enquote url
+	for _, name := range strings.Fields(
+		`emph textit textbf textsc textrm textsf texttt textsl textup textsuperscript textsubscript text mbox underline enquote url
 		em it bf sc rm sf tt itshape bfseries scshape upshape normalfont relax noopsort protect mkbibquote mkbibemph`) {
 		known[name] = true
 	}
@@ -133,7 +144,8 @@ func argument(text string) (letter, rest string, ok bool) {
 			return "", "", false
 		}
 		inside := strings.TrimSpace(text[1:end])
-		if name, after := commandName(strings.TrimPrefix(inside, `\`)); strings.HasPrefix(inside, `\`) && symbols[name] != "" {
+		if name, after := commandName(strings.TrimPrefix(inside, `\`)); strings.HasPrefix(inside, `\`) &&
+			symbols[name] != "" {
 			inside = symbols[name] + after
 		}
 		if inside == "" || strings.ContainsAny(inside, `\{`) {

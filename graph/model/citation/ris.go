@@ -122,7 +122,8 @@ func (e Entry) ended(fields map[string][][]byte) Entry {
 	return e
 }
 
-// risDate returns a date of RIS, YYYY/MM/DD/other, as YYYY-MM-DD, YYYY-MM or YYYY. A month may have a name. Other texts stay.
+// risDate returns a date of RIS, YYYY/MM/DD/other, as YYYY-MM-DD, YYYY-MM or YYYY. A month may have a name. Other
+// texts stay.
 func risDate(text string) string {
 	parts := strings.SplitN(text, "/", 4)
 	if !digits.MatchString(parts[0]) {

@@ -176,7 +176,8 @@ func splitTop(text string, match func(string) int) (parts []string) {
 // maxAuthor is the maximum number of bytes of names that are read. A stored author has at most as many.
 const maxAuthor = 4_000
 
-// namesOf returns the author of a list of names: "Last, First", "von Last, Jr, First", "First von Last" and {Institution}.
+// namesOf returns the author of a list of names: "Last, First", "von Last, Jr, First", "First von Last" and
+// {Institution}.
 func namesOf(list string) string {
 	if list = oneLine(list); len(list) > maxAuthor {
 		return unlatex(list)
@@ -205,8 +206,8 @@ func namesOf(list string) string {
 	return author.Join(persons)
 }
 
-// personsOf returns the person of a name in parts: family, suffix and given name, family and given name, or the whole name.
-// isLiteral says that a whole name is one of an institution.
+// personsOf returns the person of a name in parts: family, suffix and given name, family and given name, or the whole
+// name. isLiteral says that a whole name is one of an institution.
 func personsOf(parts []string, isLiteral bool) []author.Person {
 	switch whole := strings.Join(parts, ", "); {
 	case strings.Trim(whole, ", ") == "", strings.EqualFold(whole, "others"), strings.EqualFold(whole, "et al."):

@@ -51,7 +51,8 @@ func Fold(s string) string {
 }
 
 // syllable is a Korean syllable in letters, or one that lacks its last letter.
-var syllable = regexp.MustCompile(`[\x{1100}-\x{1112}][\x{1161}-\x{1175}][\x{11A8}-\x{11C2}]?|[\x{AC00}-\x{D7A3}][\x{11A8}-\x{11C2}]`)
+var syllable = regexp.MustCompile(
+	`[\x{1100}-\x{1112}][\x{1161}-\x{1175}][\x{11A8}-\x{11C2}]?|[\x{AC00}-\x{D7A3}][\x{11A8}-\x{11C2}]`)
 
 func foldRunes(s string) string {
 	var b strings.Builder
@@ -101,7 +102,9 @@ func joinSpaces(s string) string {
 	for i := range len(s) {
 		before := space
 		if space = isSpace(s[i]); space && (before || s[i] != ' ') {
-			return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < utf8.RuneSelf && isSpace(byte(r)) }), " ")
+			return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+				return r < utf8.RuneSelf && isSpace(byte(r))
+			}), " ")
 		}
 	}
 	return strings.TrimSuffix(s, " ")
@@ -115,8 +118,8 @@ var letters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ŧ': "t",
 }
 
-// FoldsAlike reports whether s has a folded form that is part of the folded form of each text that contains s. Marks and
-// Korean letters at its ends may be sorted or composed with those next to them.
+// FoldsAlike reports whether s has a folded form that is part of the folded form of each text that contains s. Marks
+// and Korean letters at its ends may be sorted or composed with those next to them.
 func FoldsAlike(s string) bool {
 	folded := Fold(s)
 	first, _ := utf8.DecodeRuneInString(folded)
@@ -166,7 +169,8 @@ func foldRune(r rune) string {
 func Foldings() map[string]string {
 	all := map[string]string{}
 	// Between these ranges are ideographs and Korean syllables, which are their own folded forms.
-	for _, part := range [][2]rune{{1, 0x33FF}, {0xA000, 0xABFF}, {0xF900, 0x16FFF}, {0x1B000, 0x1FFFF}, {0x2F800, 0x2FA1F}, {0xE0000, 0xE0FFF}} {
+	for _, part := range [][2]rune{{1, 0x33FF}, {0xA000, 0xABFF}, {0xF900, 0x16FFF}, {0x1B000, 0x1FFFF},
+		{0x2F800, 0x2FA1F}, {0xE0000, 0xE0FFF}} {
 		for r := part[0]; r <= part[1]; r++ {
 			found, replacement := string(r), string(r)
 			if r >= utf8.RuneSelf {
@@ -184,9 +188,10 @@ func Foldings() map[string]string {
 
 // ignored are accents, Hebrew points, Arabic vowel signs and the tatweel. Marks of other scripts can be vowels, and
 // a hamza distinguishes letters. Characters of IsIgnorable do not count either. The migrations have the same.
-var ignored = rangeTable("\u0300\u036F\u0591\u05BD\u05BF\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u05C7\u0610\u061A\u0640\u0640" +
-	"\u064B\u0652\u0656\u065F\u0670\u0670\u06D6\u06DC\u06DF\u06E4\u06E7\u06E8\u06EA\u06ED\u0898\u089F" +
-	"\u08CA\u08E1\u08E3\u08FF\u1AB0\u1AFF\u1DC0\u1DFF\u20D0\u20FF\uFB1E\uFB1E\uFE20\uFE2F")
+var ignored = rangeTable(
+	"\u0300\u036F\u0591\u05BD\u05BF\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u05C7\u0610\u061A\u0640\u0640" +
+		"\u064B\u0652\u0656\u065F\u0670\u0670\u06D6\u06DC\u06DF\u06E4\u06E7\u06E8\u06EA\u06ED\u0898\u089F" +
+		"\u08CA\u08E1\u08E3\u08FF\u1AB0\u1AFF\u1DC0\u1DFF\u20D0\u20FF\uFB1E\uFB1E\uFE20\uFE2F")
 
 // combining are the other marks that Unicode permits in several orders: their combining class is not 0. The
 // migrations have the same.

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Identity returns the key of sameness: two texts are one name if their keys are equal. It is the text in NFKC with full
-// case folding, without characters that are ignored by default (Unicode Standard, section 3.13, definition D145), and
+// Identity returns the key of sameness: two texts are one name if their keys are equal. It is the text in NFKC with
+// full case folding, without characters that are ignored by default (Unicode Standard, section 3.13, definition
+// D145), and
 // with one space for white space. Accents count: "Öl" is not "Ol". A text that would have an empty key is its own key.
 // Texts with one key have one Fold.
 func Identity(s string) string {
@@ -27,7 +28,8 @@ func Identity(s string) string {
 // characters that have a case.
 func foldCase(s string) string {
 	s = norm.NFKC.String(s)
-	if decomposed := norm.NFKD.String(s); strings.Contains(decomposed, "\u0345") { // case folding turns this accent into a letter
+	// case folding turns this accent into a letter
+	if decomposed := norm.NFKD.String(s); strings.Contains(decomposed, "\u0345") {
 		s = norm.NFKC.String(strings.ReplaceAll(decomposed, "\u0345", ""))
 	}
 	s = cases.Fold().String(s)
@@ -54,7 +56,8 @@ func IsIgnorable(r rune) bool {
 	case r < 0xAD:
 		return false
 	case unicode.Is(unicode.Cf, r):
-		return !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && !(r >= 0xFFF9 && r <= 0xFFFB) && !(r >= 0x13430 && r <= 0x13440)
+		return !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && !(r >= 0xFFF9 && r <= 0xFFFB) &&
+			!(r >= 0x13430 && r <= 0x13440)
 	}
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -6,18 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// naturalKeyLength is the maximum number of characters of a natural key. An entry of an index has fewer than 2,700 bytes.
+// naturalKeyLength is the maximum number of characters of a natural key. An entry of an index has fewer than 2,700
+// bytes.
 const naturalKeyLength = 600
 
 // NaturalKey returns the text that orders s among others in natural order, byte by byte: numbers count by their value.
 // Both databases have the same rule as natural_key. It reads the folded text:
 //
 //   - A run of digits, of whatever script, is a whole number: "R 2" precedes "R 10". Zeros before it do not count.
-//   - Digits after a point that follows a digit are a decimal fraction: 641, 641.5, 641.55, 641.6. Zeros after it do not
-//     count.
-//   - So are the digits of Cutter numbers: a point after a digit, letters and digits, and further letters and digits
-//     right after them: "QA76 .S73" precedes "QA76 .S8".
-//   - Spaces around a number do not count. All other signs do, and order by code point: "-" is no minus.
+//
+// - Digits after a point that follows a digit are a decimal fraction: 641, 641.5, 641.55, 641.6. Zeros after it do
+// not
+//
+//	  count.
+//	- So are the digits of Cutter numbers: a point after a digit, letters and digits, and further letters and digits
+//	  right after them: "QA76 .S73" precedes "QA76 .S8".
+//	- Spaces around a number do not count. All other signs do, and order by code point: "-" is no minus.
 //
 // Equal texts follow in the order of their folded form, which is the key's end.
 func NaturalKey(s string) string {
@@ -79,7 +83,8 @@ func kindOf(last numberKind, text, digits string) numberKind {
 	case last == none:
 	case text == ".":
 		return fraction
-	case (hasPoint || last == cutter) && after != "" && !strings.HasSuffix(after, " ") && strings.Trim(after, cutterLetters) == "":
+	case (hasPoint || last == cutter) && after != "" && !strings.HasSuffix(after, " ") &&
+		strings.Trim(after, cutterLetters) == "":
 		return cutter
 	}
 	return whole

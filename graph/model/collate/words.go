@@ -116,7 +116,8 @@ var separators = rangeTable("\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" +
 	"\u0964\u0965" + // danda
 	"\u2000\u206F" + // general punctuation
 	"\u20A0\u20CF" + // currencies
-	"\u2100\u2125\u2127\u2129\u212C\u214F" + // letter-like symbols, without the Ohm, Kelvin and Ångström, which fold to letters
+	// letter-like symbols, without the Ohm, Kelvin and Ångström, which fold to letters
+	"\u2100\u2125\u2127\u2129\u212C\u214F" +
 	"\u2190\u2BFF" + // arrows, mathematics, technical signs, boxes, dingbats
 	"\u2E00\u2E7F" + // supplemental punctuation
 	"\u3000\u3004\u3008\u3020\u3030\u3030\u303D\u303F\u30FB\u30FB" + // CJK punctuation
@@ -125,4 +126,5 @@ var separators = rangeTable("\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" +
 
 // unspaced are the ranges of the scripts without spaces: each character is a word. The
 // migrations have the same.
-var unspaced = rangeTable("\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF")
+var unspaced = rangeTable(
+	"\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF")

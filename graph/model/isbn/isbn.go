@@ -32,7 +32,8 @@ func Parse(text string) (digits string, ok bool) {
 	text = strings.TrimPrefix(text, "URN:")
 	if rest, found := strings.CutPrefix(text, "ISBN"); found {
 		for _, length := range []string{"-10", "-13"} {
-			if after, found := strings.CutPrefix(rest, length); found && strings.HasPrefix(strings.TrimSpace(after), ":") {
+			if after, found := strings.CutPrefix(rest, length); found &&
+				strings.HasPrefix(strings.TrimSpace(after), ":") {
 				rest = strings.TrimSpace(after)
 			}
 		}

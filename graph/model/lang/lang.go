@@ -15,8 +15,8 @@ import (
 // MaxLength is the maximum length of a language in characters (RFC 5646, section 4.4.1).
 const MaxLength = 35
 
-// Parse returns a language as a tag of BCP 47. The text is a tag, a code of ISO 639 with two or three letters, or a name
-// in any language: "en", "eng", "English", "Englisch"; "Deutsch" is "de".
+// Parse returns a language as a tag of BCP 47. The text is a tag, a code of ISO 639 with two or three letters, or a
+// name in any language: "en", "eng", "English", "Englisch"; "Deutsch" is "de".
 func Parse(text string) (tag string, ok bool) {
 	if text = collate.Visible(text); len(text) <= MaxLength {
 		parsed, err := language.Parse(text)
@@ -40,8 +40,10 @@ func Name(tag string) string {
 
 // first are the languages in which a name is looked up first.
 var first = []language.Tag{
-	language.English, language.German, language.French, language.Spanish, language.Italian, language.Portuguese, language.Dutch, language.Polish, language.Czech,
-	language.Swedish, language.Danish, language.Finnish, language.Hungarian, language.Russian, language.Ukrainian, language.Turkish, language.Chinese, language.Japanese,
+	language.English, language.German, language.French, language.Spanish, language.Italian, language.Portuguese,
+	language.Dutch, language.Polish, language.Czech,
+	language.Swedish, language.Danish, language.Finnish, language.Hungarian, language.Russian, language.Ukrainian,
+	language.Turkish, language.Chinese, language.Japanese,
 }
 
 // names returns the tags of the names of languages, folded: in the languages themselves and in all others.

@@ -9,8 +9,8 @@ import (
 	"library-catalogue/graph/model/author"
 )
 
-// author returns the names of the authors. It returns the statement of responsibility if it has the same persons, because
-// our own records store the author there, or if there are no names.
+// author returns the names of the authors. It returns the statement of responsibility if it has the same persons,
+// because our own records store the author there, or if there are no names.
 func (v *values) author() string {
 	fields := v.nameFields()
 	texts := make([]string, len(fields))
@@ -149,4 +149,5 @@ func isAuthor(f DataField) bool {
 }
 
 // authorRole matches the role of an author in languages of cataloguing.
-var authorRole = regexp.MustCompile(`(?i)^\W*(?:joint )?(?:author|co-?author|aut\b|verfasser|auteur|autor|autore|автор)`)
+var authorRole = regexp.MustCompile(
+	`(?i)^\W*(?:joint )?(?:author|co-?author|aut\b|verfasser|auteur|autor|autore|автор)`)

@@ -60,11 +60,13 @@ func readTo(in *bufio.Reader, end byte) (data []byte, err error) {
 	}
 }
 
-// IsISO2709 reports whether a text begins as ISO 2709 does, also if its first record is damaged: with digits, and with the
-// signs between fields and subfields, which no text has. It returns the name of the first record's character set.
+// IsISO2709 reports whether a text begins as ISO 2709 does, also if its first record is damaged: with digits, and
+// with the signs between fields and subfields, which no text has. It returns the name of the first record's character
+// set.
 func IsISO2709(start []byte) (charset string, ok bool) {
 	start = bytes.TrimLeft(start, "\r\n ")
-	if len(start) < 5 || number(start[:5]) < 0 || bytes.IndexByte(start, endOfField) < 0 || !bytes.Contains(start, []byte(delimiter)) {
+	if len(start) < 5 || number(start[:5]) < 0 || bytes.IndexByte(start, endOfField) < 0 ||
+		!bytes.Contains(start, []byte(delimiter)) {
 		return "", false
 	}
 	if len(start) > 9 && start[9] == 'a' {
@@ -94,7 +96,8 @@ func parse(data []byte) (r Record, err error) {
 		return r, damaged("the leader has characters other than ASCII")
 	}
 	base := number(data[12:17])
-	if base <= leaderBytes || base > len(data)-1 || data[base-1] != endOfField || (base-1-leaderBytes)%directoryEntry != 0 {
+	if base <= leaderBytes || base > len(data)-1 || data[base-1] != endOfField ||
+		(base-1-leaderBytes)%directoryEntry != 0 {
 		return r, damaged("the directory does not end at byte %.5s, as the leader says", data[12:17])
 	}
 	decode, err := decoderOf(data)
@@ -161,7 +164,8 @@ func decoderOf(data []byte) (func(string) (string, error), error) {
 	isASCII := bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 	switch {
 	case data[9] == 'a' && !isUTF8:
-		return nil, damaged("the record has bytes that are not UTF-8, and its leader says UTF-8: convert it with yaz-marcdump or MarcEdit")
+		return nil, damaged("the record has bytes that are not UTF-8, and its leader says UTF-8: convert it with " +
+			"yaz-marcdump or MarcEdit")
 	case data[9] == 'a', isUTF8 && !isASCII:
 		return func(text string) (string, error) { return text, nil }, nil
 	}

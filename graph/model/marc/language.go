@@ -16,8 +16,8 @@ var bibliographic = pairs(`
 	ell:gre isl:ice mkd:mac mri:mao msa:may fas:per ron:rum slk:slo bod:tib cym:wel
 `)
 
-// replacedCodes maps discontinued codes to current ones (MARC Code List for Languages). Some are codes of other languages in
-// ISO 639-3.
+// replacedCodes maps discontinued codes to current ones (MARC Code List for Languages). Some are codes of other
+// languages in ISO 639-3.
 var replacedCodes = pairs(`
 	cam:khm esp:epo eth:gez far:fao fri:fry gae:gla gag:glg gal:orm gua:grn int:ina iri:gle kus:kos lan:oci lap:smi max:glv
 	mla:mlg mol:rum sao:smo scc:srp scr:hrv sho:sna snh:sin sso:sot swz:ssw tag:tgl taj:tgk tar:tat tru:chk tsw:tsn
@@ -77,8 +77,8 @@ func macrolanguage(t language.Tag) language.Tag {
 	return t
 }
 
-// articles are the first words of titles that do not count in their order (MARC 21, appendix F), by code of the language.
-// They end in an apostrophe, or a space follows.
+// articles are the first words of titles that do not count in their order (MARC 21, appendix F), by code of the
+// language. They end in an apostrophe, or a space follows.
 var articles = func() map[string][]string {
 	table := map[string][]string{}
 	for line := range strings.Lines(strings.TrimSpace(`

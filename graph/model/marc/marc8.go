@@ -18,7 +18,8 @@ var ansel = [...]rune{
 // anselMarks are the combining marks of ANSEL from 0xE0. A mark follows its letter in Unicode, and precedes it in
 // ANSEL. The second halves of marks over two letters, 0xEC and 0xFB, have no character of their own.
 var anselMarks = [...]rune{
-	0x309, 0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30C, 0x30A, 0x361, secondHalf, 0x315, 0x30B, 0x310, // 0xE0
+	// 0xE0
+	0x309, 0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30C, 0x30A, 0x361, secondHalf, 0x315, 0x30B, 0x310,
 	0x327, 0x328, 0x323, 0x324, 0x325, 0x333, 0x332, 0x326, 0x31C, 0x32E, 0x360, secondHalf, 0, 0, 0x313, // 0xF0
 }
 
@@ -43,7 +44,8 @@ func decodeMARC8(in string) (string, error) {
 		if c == escape {
 			n := designation(in[i+1:])
 			if n == 0 {
-				return "", fmt.Errorf("the character set of MARC-8 with the escape sequence %q is not read: convert the file to UTF-8 with yaz-marcdump or MarcEdit",
+				return "", fmt.Errorf("the character set of MARC-8 with the escape sequence %q is not read: convert "+
+					"the file to UTF-8 with yaz-marcdump or MarcEdit",
 					in[i+1:min(i+4, len(in))])
 			}
 			i += n

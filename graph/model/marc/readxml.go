@@ -16,8 +16,8 @@ const (
 
 var errLongXML = errors.New("the XML has a text or a tag longer than 1 MiB")
 
-// XMLReader reads records of MARCXML: all elements "record" of its namespace or without one, at any depth, as in responses
-// of OAI-PMH and SRU.
+// XMLReader reads records of MARCXML: all elements "record" of its namespace or without one, at any depth, as in
+// responses of OAI-PMH and SRU.
 type XMLReader struct {
 	in    *xml.Decoder
 	left  int // bytes that may be read before the next token
@@ -45,7 +45,8 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // IsXML reports whether a text begins as MARCXML does.
 func IsXML(start []byte) bool {
-	return bytes.HasPrefix(start, []byte("<")) && (bytes.Contains(start, []byte(Namespace)) || bytes.Contains(start, []byte("leader>")))
+	return bytes.HasPrefix(start, []byte("<")) &&
+		(bytes.Contains(start, []byte(Namespace)) || bytes.Contains(start, []byte("leader>")))
 }
 
 // token returns the next token. It refuses a DTD and elements that are nested too deep.

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// TextReader reads records of MARCMaker text (.mrk), as MarcEdit writes it: a field a line, and an empty line after each
-// record.
+// TextReader reads records of MARCMaker text (.mrk), as MarcEdit writes it: a field a line, and an empty line after
+// each record.
 //
 //	=LDR  00000nam a2200000 i 4500
 //	=008  260102s1957\\\\xx\ …
@@ -92,16 +92,19 @@ var blanks = strings.NewReplacer(`\`, " ")
 // mnemonic matches a name of a character.
 var mnemonic = regexp.MustCompile(`^\{[0-9A-Za-z]{2,8}\}`)
 
-// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): ASCII signs, and ANSEL
-// in the order of its tables.
+// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): ASCII signs, and
+// ANSEL in the order of its tables.
 var mnemonics = func() map[string]rune {
-	names := map[string]rune{"dollar": '$', "lcub": '{', "rcub": '}', "bsol": '\\', "verbar": '|', "apos": '\'', "quot": '"', "amp": '&', "lsqb": '[', "rsqb": ']'}
-	for i, name := range strings.Fields(`Lstrok Ostrok Dstrok THORN AElig OElig softsign middot flat reg plusmn Ohorn Uhorn mlrhring -
+	names := map[string]rune{"dollar": '$', "lcub": '{', "rcub": '}', "bsol": '\\', "verbar": '|', "apos": '\'',
+		"quot": '"', "amp": '&', "lsqb": '[', "rsqb": ']'}
+	for i, name := range strings.Fields(
+		`Lstrok Ostrok Dstrok THORN AElig OElig softsign middot flat reg plusmn Ohorn Uhorn mlrhring -
 		mllhring lstrok ostrok dstrok thorn aelig oelig hardsign inodot pound eth - ohorn uhorn - -
 		deg scriptl phono copy sharp iquest iexcl esszett euro`) {
 		names[name] = ansel[i]
 	}
-	for i, name := range strings.Fields(`hooka grave acute circ tilde macr breve dot uml caron ring llig rlig rcommaa dblac candra
+	for i, name := range strings.Fields(
+		`hooka grave acute circ tilde macr breve dot uml caron ring llig rlig rcommaa dblac candra
 		cedil ogon dotb dbldotb ringb dblunder under commab rcedil breveb ldbltil rdbltil - - commaa`) {
 		names[name] = anselMarks[i]
 	}

@@ -9,8 +9,9 @@ import (
 	"library-catalogue/graph/model/isbn"
 )
 
-// Values returns the values of a book by key of model.ImportFields, without the punctuation of ISBD, as the table of the
-// package says. Subfields that are no part of them have keys like 700$a; several texts of one key are joined by "; ".
+// Values returns the values of a book by key of model.ImportFields, without the punctuation of ISBD, as the table of
+// the package says. Subfields that are no part of them have keys like 700$a; several texts of one key are joined by
+// "; ".
 func (r Record) Values() map[string]string {
 	v := values{record: r, used: map[*Subfield]bool{}, all: map[string]string{}}
 	v.set("name", v.title())
@@ -28,7 +29,9 @@ func (r Record) Values() map[string]string {
 	} else {
 		v.set("genre", v.heading("650", false))
 	}
-	v.set("shelf_mark", cmp.Or(v.first("852", "khim"), v.first("852", "j"), v.first("952", "o"), v.first("090", "ab"), v.first("050", "ab")))
+	v.set("shelf_mark",
+		cmp.Or(v.first("852", "khim"), v.first("852", "j"), v.first("952", "o"), v.first("090", "ab"),
+			v.first("050", "ab")))
 	v.rest()
 	return v.all
 }
@@ -36,7 +39,8 @@ func (r Record) Values() map[string]string {
 // IsDeleted reports whether a record says that its book is no longer there.
 func (r Record) IsDeleted() bool { return len(r.Leader) > 5 && r.Leader[5] == 'd' }
 
-// IsUNIMARC reports whether a record is UNIMARC, where fields have other meanings: it has a title in 200, and not in 245.
+// IsUNIMARC reports whether a record is UNIMARC, where fields have other meanings: it has a title in 200, and not in
+// 245.
 func (r Record) IsUNIMARC() bool {
 	has := func(tag string) bool {
 		return slices.ContainsFunc(r.Data, func(f DataField) bool { return f.Tag == tag && f.text('a') != "" })
@@ -145,7 +149,8 @@ func (v *values) title() string {
 var (
 	// titleEnd matches the end of a title that another one follows: in another language, or by the same author.
 	titleEnd = regexp.MustCompile(` [=;]$`)
-	// article matches the first word of a title in the signs by which programs say that it does not count: <<Das>>, ¬Das¬.
+	// article matches the first word of a title in the signs by which programs say that it does not count: <<Das>>,
+	// ¬Das¬.
 	article = regexp.MustCompile(`^(?:<<([^<>]{1,20})>>|¬([^¬]{1,20})¬)`)
 )
 
@@ -302,7 +307,8 @@ func (v *values) rest() {
 }
 
 // abbreviation matches a text whose last dot belongs to its last word, and an ellipsis.
-var abbreviation = regexp.MustCompile(`(?i)(?:^|[ .,(])(?:\p{L}?|etc|usw|jr|sr|st|co|inc|ltd|bros|vol|vols|bd|nr|no|dr|mr|mrs|ms|al|ed|eds)\.$`)
+var abbreviation = regexp.MustCompile(
+	`(?i)(?:^|[ .,(])(?:\p{L}?|etc|usw|jr|sr|st|co|inc|ltd|bros|vol|vols|bd|nr|no|dr|mr|mrs|ms|al|ed|eds)\.$`)
 
 // TrimDot returns a text without the dot that ends a field of MARC. The dot of an abbreviation stays.
 func TrimDot(text string) string {
@@ -313,8 +319,8 @@ func TrimDot(text string) string {
 	return dotted
 }
 
-// TrimPunctuation returns a text without the sign at its end that leads to the next field of a catalogue card (ISBD): of
-// "The red river /" and "Miller, Anna,".
+// TrimPunctuation returns a text without the sign at its end that leads to the next field of a catalogue card (ISBD):
+// of "The red river /" and "Miller, Anna,".
 func TrimPunctuation(text string) string {
 	end := strings.TrimRight(text, " ")
 	plain := strings.TrimRight(strings.TrimRight(end, "/:;=,"), " ")

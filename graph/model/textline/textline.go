@@ -15,8 +15,8 @@ const MaxBytes = 1 << 20
 // ByteOrderMark may precede a text in UTF-8.
 const ByteOrderMark = "\uFEFF"
 
-// Reader reads lines, first the unread ones. A line ends with LF, CRLF or CR; a file may mix them. The zero value has no
-// lines.
+// Reader reads lines, first the unread ones. A line ends with LF, CRLF or CR; a file may mix them. The zero value has
+// no lines.
 type Reader struct {
 	in      *bufio.Reader
 	number  int    // lines read so far

@@ -49,12 +49,15 @@ type Handler struct {
 
 // New returns a Handler.
 func New(cfg Config) *Handler {
-	return &Handler{Config: cfg, operations: cfg.Operation(http.HandlerFunc(serveOperation), refuse), unsent: unsent{sockets: map[*socket]int{}}}
+	return &Handler{Config: cfg, operations: cfg.Operation(http.HandlerFunc(serveOperation), refuse),
+		unsent: unsent{sockets: map[*socket]int{}}}
 }
 
 // IsUpgrade reports whether a request is the handshake of a WebSocket (RFC 6455, section 4.1).
 func IsUpgrade(r *http.Request) bool {
-	return r.Method == http.MethodGet && slices.ContainsFunc(r.Header["Upgrade"], func(value string) bool { return strings.EqualFold(value, "websocket") })
+	return r.Method == http.MethodGet && slices.ContainsFunc(r.Header["Upgrade"], func(value string) bool {
+		return strings.EqualFold(value, "websocket")
+	})
 }
 
 // ServeHTTP implements http.Handler. It returns when the socket is closed.
@@ -67,7 +70,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	telemetry.RequestOf(r.Context()).Stream.Store(true)
 	// The Origin was checked.
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}, InsecureSkipVerify: true})
+	conn, err := websocket.Accept(w, r,
+		&websocket.AcceptOptions{Subprotocols: []string{subprotocol}, InsecureSkipVerify: true})
 	if err != nil {
 		return // Accept has written the response
 	}

@@ -26,7 +26,8 @@ type operationKey struct{}
 
 func operationOf(ctx context.Context) *operation { return ctx.Value(operationKey{}).(*operation) }
 
-var errTooManyOperations = model.Errorf(model.RateLimited, "A WebSocket may have %d running operations. Complete one first.", maxOperations)
+var errTooManyOperations = model.Errorf(model.RateLimited,
+	"A WebSocket may have %d running operations. Complete one first.", maxOperations)
 
 // subscribe starts an operation.
 func (s *socket) subscribe(m message) error {
@@ -38,7 +39,8 @@ func (s *socket) subscribe(m message) error {
 	o.cancel = cancel
 	err := s.add(o, func() error {
 		defer cancel()
-		if stillValid := model.StillValid(ctx); stillValid != nil && !stillValid(ctx) && ctx.Err() == nil { // as for a request
+		// as for a request
+		if stillValid := model.StillValid(ctx); stillValid != nil && !stillValid(ctx) && ctx.Err() == nil {
 			s.cancel(eventstream.ErrTokenExpired)
 			s.close(forbidden, eventstream.ErrTokenExpired.Message)
 			return nil

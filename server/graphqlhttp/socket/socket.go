@@ -193,7 +193,8 @@ func (s *socket) write(text []byte) error {
 	return err
 }
 
-// drain waits for the running operations. No more operations start. Subscriptions end when the socket or the server does.
+// drain waits for the running operations. No more operations start. Subscriptions end when the socket or the server
+// does.
 func (s *socket) drain() {
 	s.mu.Lock()
 	s.draining = true

@@ -32,7 +32,8 @@ func (u *unsent) add(s *socket, n int) (victim *socket) {
 		callers[s.owner()] += n
 	}
 	for s, n := range u.sockets {
-		if victim == nil || cmp.Or(cmp.Compare(callers[s.owner()], callers[victim.owner()]), cmp.Compare(n, u.sockets[victim])) > 0 {
+		if victim == nil ||
+			cmp.Or(cmp.Compare(callers[s.owner()], callers[victim.owner()]), cmp.Compare(n, u.sockets[victim])) > 0 {
 			victim = s
 		}
 	}
