@@ -12,7 +12,8 @@ import (
 var ErrNotEmpty = errors.New("the catalogue is not empty: give the URL of an empty database")
 
 // usedSQL reports whether the catalogue has rows.
-const usedSQL = `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`
+const usedSQL = `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres)
+OR EXISTS (SELECT 1 FROM books)`
 
 // Restore runs fn in one transaction of an empty catalogue and blocks other writers until it ends.
 // All writes of fn are stored, or none, and logged after a reset of each type. It then moves the

@@ -60,7 +60,8 @@ type loggedRow struct {
 func (w *writer[T]) logged(ctx context.Context, where string, args ...any) (*loggedRow, error) {
 	var found []loggedRow
 	err := w.store.getRows(ctx, &found,
-		`SELECT CAST(operation AS text) AS operation, version, CAST(old AS text) AS old FROM changes WHERE row_id IN ($1, 0) AND type = '`+w.code()+`' `+where+` LIMIT 1`, args...)
+		`SELECT CAST(operation AS text) AS operation, version, CAST(old AS text) AS old FROM changes
+WHERE row_id IN ($1, 0) AND type = '`+w.code()+`' `+where+` LIMIT 1`, args...)
 	if len(found) == 0 {
 		return nil, err
 	}

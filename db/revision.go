@@ -16,7 +16,8 @@ import (
 // revisionSQL reads the catalogue's revision. Each transaction that writes increments one of
 // several rows, so the sum counts committed changes. The last number of a sequence would not,
 // because transactions do not commit in the order of their numbers.
-const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
+const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference
+FROM revision`
 
 func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err error) {
 	err = s.run(ctx, t, false, revisionSQL, func(h stmt.Handle) error { return stmt.Get(ctx, h, &r, revisionSQL) })
@@ -24,7 +25,8 @@ func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err 
 }
 
 // revisionColumns are the revision as the first columns of a SELECT.
-const revisionColumns = `(SELECT CAST(sum(n) AS bigint) FROM revision), (SELECT CAST(sum(reference) AS bigint) FROM revision), `
+const revisionColumns = `(SELECT CAST(sum(n) AS bigint) FROM revision), (SELECT CAST(sum(reference) AS bigint)
+FROM revision), `
 
 // versioned returns a SELECT with the revision that it sees as the first columns, which costs less than a second
 // statement.

@@ -56,16 +56,18 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, text string, fn func
 	}
 	begun := time.Now()
 	defer func() { s.record(ctx, text, begun, err) }()
-	switch {
-	case t != nil:
+	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.ended {
 			return fault.Translate(sql.ErrTxDone)
 		}
 		return t.failed(fault.Translate(fn(t.handle)))
-	case !write:
-		return s.retry(ctx, func() error { return fault.Translate(fn(s.readPool)) })
+	}
+	for attempt := 1; !write; attempt++ { // retry, with fewer calls to follow
+		if err := fault.Translate(fn(s.readPool)); !s.mayRetry(ctx, err, attempt) {
+			return giveUp(err)
+		}
 	}
 	release, err := s.admitWrite(ctx)
 	if err != nil {
@@ -193,7 +195,8 @@ func (s *Store) passTakenIDs(ctx context.Context, err error) error {
 // passIDsSQL returns the statement that moves the sequence of a table past all its ids.
 func passIDsSQL(table string) string {
 	return fmt.Sprintf(
-		`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s))) FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(table))
+		`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s)))
+FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(table))
 }
 
 // extraAttempts allow for conflicts with writers of other processes.
@@ -204,11 +207,15 @@ const extraAttempts = 16
 // other transaction has then committed or holds the locks to wait for.
 func (s *Store) retry(ctx context.Context, fn func() error) error {
 	for attempt := 1; ; attempt++ {
-		err := fn()
-		if !errors.Is(err, model.ErrRetry) || attempt > s.Connections()+extraAttempts || ctx.Err() != nil {
+		if err := fn(); !s.mayRetry(ctx, err, attempt) {
 			return giveUp(err)
 		}
 	}
+}
+
+// mayRetry reports whether a failed attempt can run again.
+func (s *Store) mayRetry(ctx context.Context, err error, attempt int) bool {
+	return errors.Is(err, model.ErrRetry) && attempt <= s.Connections()+extraAttempts && ctx.Err() == nil
 }
 
 // giveUp turns model.ErrRetry into Unavailable.

@@ -331,7 +331,11 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) er
 			h = stmt.Unprepared(h)
 		}
 		at = model.NoRevision
-		rows, err := stmt.Query(ctx, h, q.text, q.args...)
+		statement, err := h.Statement(ctx, q.text)
+		if err != nil {
+			return err
+		}
+		rows, err := statement.QueryContext(ctx, q.args...)
 		if err != nil {
 			return err
 		}

@@ -27,8 +27,8 @@ func TestFrames(t *testing.T) {
 		target, handler string
 		most            int
 	}{
-		{"/api/books?per_page=20", "rest.(*handler).ServeHTTP", 13},
-		{"/graphql?query={books{nodes{name}}}", "graphqlhttp.(*Handler).ServeHTTP", 18},
+		{"/api/books?per_page=20", "rest.(*handler).ServeHTTP", 16},
+		{"/graphql?query={books{nodes{name}}}", "graphqlhttp.(*Handler).ServeHTTP", 21},
 	} {
 		c.Do(http.MethodGet, tt.target, "") // so that its statements are prepared
 		holder, err := program.BeginTx(t.Context(), nil)

@@ -116,7 +116,8 @@ func (s Store) LockAdmins(ctx context.Context) error {
 func (s Store) OtherAdmins(ctx context.Context, id model.ID) (int64, error) {
 	n, err := first(
 		read[int64](ctx, s.DB,
-			`SELECT count(*) FROM accounts WHERE role = 'admin' AND disabled_at IS NULL AND password <> '' AND id <> $1`, id))
+			`SELECT count(*) FROM accounts WHERE role = 'admin' AND disabled_at IS NULL AND password <> ''
+AND id <> $1`, id))
 	if err != nil {
 		return 0, err
 	}

@@ -19,7 +19,8 @@ type Session struct {
 // sessions selects the sessions of accounts that are not disabled.
 const sessions = `SELECT ` +
 	columns + `, s.id AS session_id, s.agent, s.created_at AS session_created_at, s.seen_at AS session_seen_at,
-s.expires_at AS session_expires_at FROM account_sessions s JOIN accounts a ON a.id = s.account_id WHERE a.disabled_at IS NULL`
+s.expires_at AS session_expires_at FROM account_sessions s JOIN accounts a ON a.id = s.account_id
+WHERE a.disabled_at IS NULL`
 
 // maxSessions is the maximum number of sessions of an account, for programs that log in again and again.
 const maxSessions = 200

@@ -18,7 +18,8 @@ type Token struct {
 }
 
 const tokens = `SELECT ` +
-	columns + `, t.id AS token_id, t.name AS token_name, t.scopes, t.created_at AS token_created_at, t.used_at, t.expires_at
+	columns + `, t.id AS token_id, t.name AS token_name, t.scopes, t.created_at AS token_created_at, t.used_at,
+t.expires_at
 FROM account_tokens t JOIN accounts a ON a.id = t.account_id WHERE a.disabled_at IS NULL`
 
 // AddToken stores a token of an account and returns its id, or 0 if the account has max tokens.

@@ -74,15 +74,19 @@ func (t timeline) search(args ...any) (search, columns string, _ []any) {
 	search = fmt.Sprintf(`WITH RECURSIVE s (low, high) AS (
 SELECT %[3]s, %[4]s
 UNION ALL
-SELECT CASE WHEN c.at <= $1 THEN c.%[2]s ELSE s.low END, CASE WHEN c.at <= $1 THEN s.high ELSE s.low + (s.high - s.low + 1) / 2 - 1 END
-FROM s JOIN %[1]s c ON c.%[2]s = (SELECT min(n.%[2]s) FROM %[1]s n WHERE n.%[2]s >= s.low + (s.high - s.low + 1) / 2) WHERE s.low < s.high)
+SELECT CASE WHEN c.at <= $1 THEN c.%[2]s ELSE s.low END, CASE WHEN c.at <= $1 THEN s.high
+ELSE s.low + (s.high - s.low + 1) / 2 - 1 END
+FROM s JOIN %[1]s c ON c.%[2]s = (SELECT min(n.%[2]s) FROM %[1]s n WHERE n.%[2]s >= s.low + (s.high - s.low + 1) / 2)
+WHERE s.low < s.high)
 `, t.table, t.key, t.first, t.last)
 	return search, `max(low), $1 > ` + t.now + `, $1 < ` + t.begin + `, max(low) = ` + t.last + ` AND ` + t.open, args
 }
 
 // historyColumns are the columns of a change c of a row k, before its tick and time.
-const historyColumns = `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''), CAST(c.old AS text), `
+const historyColumns = `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''),
+CAST(c.old AS text), `
 
 // historyRows are the changes n of a row k for Log.HistorySQL.
 const historyRows = `changes n WHERE n.row_id IN (k.id, 0) AND n.type = '{code}' AND n.seq <= coalesce(
-  (SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '{code}' AND m.seq >= $2), $2) ORDER BY n.seq DESC LIMIT $3`
+  (SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '{code}' AND m.seq >= $2), $2)
+ORDER BY n.seq DESC LIMIT $3`

@@ -69,7 +69,8 @@ func (f Filter) matchSQL(b *query.Builder) string {
 	if f.where != nil {
 		t := types[f.types[0]].table
 		row += ` AND (c.old IS NOT NULL AND ` + b.FilterImage(f.where, t, "c.row_id", "c.old") +
-			` OR EXISTS (SELECT 1 FROM changes n WHERE n.row_id = c.row_id AND n.seq = c.next AND n.old IS NOT NULL AND ` + b.FilterImage(f.where, t, "c.row_id", "n.old") + `)` +
+			` OR EXISTS (SELECT 1 FROM changes n WHERE n.row_id = c.row_id AND n.seq = c.next AND n.old IS NOT NULL
+AND ` + b.FilterImage(f.where, t, "c.row_id", "n.old") + `)` +
 			` OR c.next IS NULL AND c.operation <> 'd' AND EXISTS (SELECT 1 FROM ` + t.Name +
 			` r WHERE r.id = c.row_id AND ` + b.Filter(f.where, t, "r") + `))`
 	}

@@ -175,9 +175,14 @@ type found struct {
 // find reads the changes of a SELECT, in order, each with its successor of the same row.
 func (l *Log) find(ctx context.Context, s Snapshot, b *query.Builder, from string, f Filter) (all []found, err error) {
 	matches := f.matchSQL(b)
-	text := `SELECT q.tick, q.seq, q.version, q.row_id, q.type, q.operation, q.actor, q.at, q.matches, CASE WHEN q.matches THEN CAST((SELECT n.old FROM changes n WHERE n.row_id = q.row_id AND n.seq = q.next) AS text) END AS after, q.next IS NOT NULL AS superseded, CASE WHEN q.operation = 'd' THEN q.old ->> 'name' END AS name
-FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, c.old, ` + matches + ` AS matches
-FROM (SELECT f.*, (SELECT n.seq FROM changes n WHERE n.row_id = f.row_id AND n.type = f.type AND n.seq > f.seq AND f.operation IN ('c', 'u') ORDER BY n.seq LIMIT 1) AS next FROM (` + from + `) f) c) q
+	text := `SELECT q.tick, q.seq, q.version, q.row_id, q.type, q.operation, q.actor, q.at, q.matches,
+CASE WHEN q.matches THEN CAST((SELECT n.old FROM changes n WHERE n.row_id = q.row_id
+AND n.seq = q.next) AS text) END AS after, q.next IS NOT NULL AS superseded,
+CASE WHEN q.operation = 'd' THEN q.old ->> 'name' END AS name
+FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type,
+CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, c.old, ` + matches + ` AS matches
+FROM (SELECT f.*, (SELECT n.seq FROM changes n WHERE n.row_id = f.row_id AND n.type = f.type AND n.seq > f.seq
+AND f.operation IN ('c', 'u') ORDER BY n.seq LIMIT 1) AS next FROM (` + from + `) f) c) q
 ORDER BY q.tick, q.seq`
 	err = s.Select(ctx, &all, text, b.Args...)
 	return all, err

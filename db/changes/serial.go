@@ -22,24 +22,31 @@ type serial struct {
 }
 
 // lastTimedSQL is the seq of the newest change that has a time, and before all that have none.
-const lastTimedSQL = `(SELECT max(f.start, coalesce(max(c.seq), 0)) FROM feed f LEFT JOIN changes c ON c.seq < coalesce((SELECT min(seq) FROM changes WHERE untimed = 1), 9223372036854775807))`
+const lastTimedSQL = `(SELECT max(f.start, coalesce(max(c.seq), 0)) FROM feed f LEFT JOIN changes c
+ON c.seq < coalesce((SELECT min(seq) FROM changes WHERE untimed = 1), 9223372036854775807))`
 
 var serialSQL = Statements{
 	Newest: `SELECT ` + lastTimedSQL + ` AS tick`,
 	Kept:   `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
 	mark:   `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`,
 	history: historyColumns +
-		`CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
+		`CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k
+JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
 	// The writer holds the lock, so later commits get a later time. No time is before the time of the newest change.
-	Commit:  `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL WHERE untimed = 1`,
-	size:    `SELECT coalesce(sum(pgsize), 0) AS log, 0 AS revision FROM dbstat WHERE name IN ('changes', 'changes_row')`,
+	Commit: `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL
+WHERE untimed = 1`,
+	size: `SELECT coalesce(sum(pgsize), 0) AS log, 0 AS revision FROM dbstat
+WHERE name IN ('changes', 'changes_row')`,
 	members: `json_each`,
 	purge:   `DELETE FROM replaced`,
 	// The row of feed moves before the changes go, so that no position is known after a part of its changes is deleted.
 	forget: []string{
-		`UPDATE feed SET (start, at) = (SELECT c.seq, c.at FROM (SELECT seq, at FROM changes WHERE seq > start ORDER BY seq LIMIT $1) c WHERE c.at < {cut} ORDER BY c.seq DESC LIMIT 1)
+		`UPDATE feed SET (start, at) = (SELECT c.seq, c.at
+FROM (SELECT seq, at FROM changes WHERE seq > start ORDER BY seq LIMIT $1) c WHERE c.at < {cut} ORDER BY c.seq DESC
+LIMIT 1)
 WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < {cut}`,
-		`DELETE FROM changes WHERE seq IN (SELECT c.seq FROM changes c, feed f WHERE c.seq <= f.start ORDER BY c.seq LIMIT $1)`,
+		`DELETE FROM changes WHERE seq IN (SELECT c.seq FROM changes c, feed f WHERE c.seq <= f.start ORDER BY c.seq
+LIMIT $1)`,
 	},
 }
 
@@ -168,7 +175,8 @@ func (e *serial) NextSQL(code string, ids []model.ID, at []model.Position) (text
 	for i, p := range at {
 		ticks[i] = p.Tick
 	}
-	return `SELECT i.key + 1 AS n, t.value >= (SELECT start FROM feed) AS kept, coalesce(c.operation, '') AS operation, coalesce(c.version, 0) AS version, c.old
+	return `SELECT i.key + 1 AS n, t.value >= (SELECT start FROM feed) AS kept,
+coalesce(c.operation, '') AS operation, coalesce(c.version, 0) AS version, c.old
 FROM json_each($1) i JOIN json_each($2) t ON t.key = i.key
 LEFT JOIN changes c ON c.seq = (SELECT min(n.seq) FROM changes n WHERE n.row_id IN (i.value, 0) AND n.type = '` + code +
 			`' AND n.seq > t.value)`,

@@ -49,7 +49,8 @@ func (l *Log) SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revi
 	selected, none := strings.Join(append([]string{""}, columns...), ", "), strings.Repeat(", NULL", len(columns))
 	return `WITH since AS MATERIALIZED (SELECT c.row_id, c.seq, c.operation, c.old FROM changes c WHERE ` + after +
 		` AND c.type = '` + book.code + `' LIMIT ` + limit + `),
-firsts AS MATERIALIZED (SELECT n.* FROM (SELECT s.*, row_number() OVER (PARTITION BY row_id ORDER BY seq) AS place FROM since s) n WHERE n.place = 1)
+firsts AS MATERIALIZED (SELECT n.* FROM (SELECT s.*, row_number() OVER (PARTITION BY row_id ORDER BY seq) AS place
+FROM since s) n WHERE n.place = 1)
 SELECT CAST(NULL AS bigint), CAST(NULL AS bigint), -1` + selected + ` FROM (SELECT ` +
 		b.Image(book.table, "f.row_id", "f.old") + ` FROM firsts f WHERE f.operation <> 'c') r` + filter() + `
 UNION ALL SELECT NULL, NULL, 1` + selected + ` FROM ` + current + filter() + `

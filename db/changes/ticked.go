@@ -28,15 +28,20 @@ var tickedSQL = Statements{
 FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`,
 	history: historyColumns + `coalesce(t.id, 0), ` + dialect.Postgres.Timestamp("coalesce(t.at, now())") +
 		` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows + `) c
-LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid AND pg_visible_in_snapshot(c.xid, t.snapshot)
+LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid
+AND pg_visible_in_snapshot(c.xid, t.snapshot)
   ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t ON true ORDER BY k.id, c.seq DESC`,
-	size:    `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks') AS log, pg_relation_size('revision') AS revision`,
+	size: `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks') AS log,
+pg_relation_size('revision') AS revision`,
 	members: `jsonb_each_text`,
 	// The newest tick before the cut stays, as the beginning of the log. Its changes and those before them go.
 	forget: []string{
-		`DELETE FROM ticks WHERE id IN (SELECT id FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t WHERE next < {cut})`,
+		`DELETE FROM ticks WHERE id IN (SELECT id
+FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t
+WHERE next < {cut})`,
 		`DELETE FROM changes WHERE (xid, seq) IN (SELECT xid, seq FROM changes
-WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1) AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1)) ORDER BY xid, seq LIMIT $1)`,
+WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1)
+AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1)) ORDER BY xid, seq LIMIT $1)`,
 	},
 }
 
@@ -48,10 +53,12 @@ type tickState struct {
 	Recent  bool  // the tick was made within tickInterval
 }
 
-const tickStateSQL = `SELECT coalesce(t.id, 0) AS newest, coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign,
+const tickStateSQL = `SELECT coalesce(t.id, 0) AS newest, 
+coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign,
 coalesce(t.age BETWEEN interval '0' AND interval '50 ms', false) AS recent
 FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN
-(SELECT id, revision, clock_timestamp() - at AS age, pg_snapshot_xmax(snapshot) > now.xmax OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
+(SELECT id, revision, clock_timestamp() - at AS age, pg_snapshot_xmax(snapshot) > now.xmax
+OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
 FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER BY id DESC LIMIT 1) t ON true`
 
 // tick makes a tick if there are changes since the newest one, and gives its time to all that it sees. It waits for
@@ -113,8 +120,10 @@ const (
 // makeTickSQL makes a tick unless another process was faster. After a reset of the log it lets the
 // next tick follow at once, because this one does not see the reset.
 const makeTickSQL = `WITH made AS (INSERT INTO ticks (id, snapshot, at, revision)
-SELECT coalesce(t.id, 0) + 1 + floor(random() * 16777216)::bigint, pg_current_snapshot(), greatest(t.at, clock_timestamp()), CASE WHEN $2 THEN -1 ELSE r.n END
-FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN (SELECT id, at, revision FROM ticks ORDER BY id DESC LIMIT 1) t ON true
+SELECT coalesce(t.id, 0) + 1 + floor(random() * 16777216)::bigint, pg_current_snapshot(),
+greatest(t.at, clock_timestamp()), CASE WHEN $2 THEN -1 ELSE r.n END
+FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN (SELECT id, at, revision FROM ticks ORDER BY id DESC LIMIT 1) t
+ON true
 WHERE $2 OR t.revision IS DISTINCT FROM r.n RETURNING id)
 SELECT pg_notify($1, '') FROM made`
 
@@ -122,7 +131,8 @@ func (e ticked) window(ctx context.Context, s Snapshot, after *model.Position) (
 	var ids []int64
 	text, args := `SELECT id FROM ticks ORDER BY id LIMIT $1`, []any{windowTicks + 2}
 	if after != nil {
-		text = `(SELECT id FROM ticks WHERE id < $2 ORDER BY id DESC LIMIT 1) UNION ALL (SELECT id FROM ticks WHERE id >= $2 ORDER BY id LIMIT $1)`
+		text = `(SELECT id FROM ticks WHERE id < $2 ORDER BY id DESC LIMIT 1)
+UNION ALL (SELECT id FROM ticks WHERE id >= $2 ORDER BY id LIMIT $1)`
 		args = append(args, after.Tick)
 	}
 	err = s.Select(ctx, &ids, text, args...)
@@ -157,8 +167,10 @@ func (e ticked) window(ctx context.Context, s Snapshot, after *model.Position) (
 // ran then, and of its changes c.
 func ofTicksSQL(ticks string) string {
 	return `
-FROM (SELECT id, at, snapshot, before, ARRAY(SELECT pg_snapshot_xip(before)) AS running FROM (SELECT id, at, snapshot, lag(snapshot) OVER (ORDER BY id) AS before FROM ticks WHERE id ` + ticks + `) p) t
-CROSS JOIN LATERAL (SELECT * FROM changes c WHERE (c.xid >= pg_snapshot_xmax(t.before) AND c.xid < pg_snapshot_xmax(t.snapshot) OR c.xid = ANY(t.running))
+FROM (SELECT id, at, snapshot, before, ARRAY(SELECT pg_snapshot_xip(before)) AS running
+FROM (SELECT id, at, snapshot, lag(snapshot) OVER (ORDER BY id) AS before FROM ticks WHERE id ` + ticks + `) p) t
+CROSS JOIN LATERAL (SELECT * FROM changes c WHERE (c.xid >= pg_snapshot_xmax(t.before)
+AND c.xid < pg_snapshot_xmax(t.snapshot) OR c.xid = ANY(t.running))
   AND pg_visible_in_snapshot(c.xid, t.snapshot)`
 }
 
@@ -173,7 +185,8 @@ ORDER BY t.id, c.seq LIMIT ` + rows
 
 // beforeSQL returns the newest changes of the ticks from $1, without it, to $2, and of the tick $3 only changes before
 // the seq $4.
-var beforeSQL = `SELECT t.id AS tick, c.seq, c.row_id, CAST(c.type AS text) AS type, CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, t.at` +
+var beforeSQL = `SELECT t.id AS tick, c.seq, c.row_id, CAST(c.type AS text) AS type,
+CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, t.at` +
 	ofTicksSQL("BETWEEN $1 AND $2") + ` AND (t.id < $3 OR c.seq < $4) ORDER BY c.seq DESC LIMIT $5) c
 ORDER BY t.id DESC, c.seq DESC LIMIT $5`
 
@@ -214,10 +227,14 @@ func (e ticked) NextSQL(code string, ids []model.ID, at []model.Position) (text 
 	for i, p := range at {
 		ticks[i], last[i] = p.Tick, p.Last()
 	}
-	return `SELECT k.n, t.id IS NOT NULL AS kept, coalesce(CAST(c.operation AS text), '') AS operation, coalesce(c.version, 0) AS version, CAST(c.old AS text) AS old
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS k (id, tick, seq, n) LEFT JOIN ticks t ON t.id = k.tick LEFT JOIN LATERAL (
-  SELECT operation, version, old FROM changes n WHERE n.row_id IN (k.id, 0) AND n.type = '` + code + `' AND (NOT pg_visible_in_snapshot(n.xid, t.snapshot) OR n.seq > k.seq
-    AND NOT coalesce(pg_visible_in_snapshot(n.xid, (SELECT p.snapshot FROM ticks p WHERE p.id < t.id ORDER BY p.id DESC LIMIT 1)), false))
+	return `SELECT k.n, t.id IS NOT NULL AS kept, coalesce(CAST(c.operation AS text), '') AS operation,
+coalesce(c.version, 0) AS version, CAST(c.old AS text) AS old
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS k (id, tick, seq, n) LEFT JOIN ticks t
+ON t.id = k.tick LEFT JOIN LATERAL (
+  SELECT operation, version, old FROM changes n WHERE n.row_id IN (k.id, 0)
+AND n.type = '` + code + `' AND (NOT pg_visible_in_snapshot(n.xid, t.snapshot) OR n.seq > k.seq
+    AND NOT coalesce(pg_visible_in_snapshot(n.xid, (SELECT p.snapshot FROM ticks p WHERE p.id < t.id
+ORDER BY p.id DESC LIMIT 1)), false))
   ORDER BY n.seq LIMIT 1) c ON true`, []any{e.Dialect.Array(ids), e.Dialect.Array(ticks), e.Dialect.Array(last)}
 }
 

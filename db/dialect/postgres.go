@@ -35,15 +35,21 @@ var Postgres = &Dialect{
 	Disks:    "The disk of the database",
 	// Two open connections share a process only behind a pooler. Servers may use the same pid, but
 	// they started at different times.
-	Session: `SELECT current_setting('transaction_read_only') = 'on' AS read_only, pg_backend_pid() || ' ' || pg_postmaster_start_time() AS process`,
+	Session: `SELECT current_setting('transaction_read_only') = 'on' AS read_only,
+pg_backend_pid() || ' ' || pg_postmaster_start_time() AS process`,
 	// The role owns the tables, or may create them in the schema, and the server is a primary.
 	MayMigrate: `SELECT current_setting('transaction_read_only') = 'off' AND coalesce(
-	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`,
-	SchemaNames: `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
-UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM information_schema.columns WHERE table_schema = current_schema() AND is_nullable = 'NO'
+	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class
+WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`,
+	SchemaNames: `SELECT table_name || '.' || column_name FROM information_schema.columns
+WHERE table_schema = current_schema()
+UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_nullable = 'NO'
 UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()
-UNION ALL SELECT tgname || ' ' || encode(tgargs, 'escape') FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace`,
-	LogReset: `INSERT INTO changes (row_id, version, type, operation) VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
+UNION ALL SELECT tgname || ' ' || encode(tgargs, 'escape') FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
+WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace`,
+	LogReset: `INSERT INTO changes (row_id, version, type, operation)
+VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
 	// A plan that was made while the tables were small must not read them whole when they are large.
 	PlanOnce:     `SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off`,
 	SetActor:     `SELECT set_config('catalogue.actor', $1, true)`,

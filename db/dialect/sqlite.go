@@ -23,16 +23,20 @@ var SQLite = &Dialect{
 	Disks:      "The disk of the database, or of TMPDIR,", // SQLite does not report which
 	Session:    `SELECT false AS read_only, '' AS process`,
 	MayMigrate: `SELECT true`,
-	SchemaNames: `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'
-UNION ALL SELECT t.name || '.' || c.name || ' NOT NULL' FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c."notnull"
+	SchemaNames: `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+WHERE t.type = 'table'
+UNION ALL SELECT t.name || '.' || c.name || ' NOT NULL' FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+WHERE t.type = 'table' AND c."notnull"
 UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'
 UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'trigger'`,
 	// SQLite has one writer, so no lock is needed. With the default cache, pages of indexes are
 	// written before they are full, which takes more CPU time.
 	BeginRestore: `PRAGMA cache_size = -32768`,
 	LogReset: `INSERT INTO changes (seq, at, row_id, version, type, operation, untimed)
-SELECT max(f.start, coalesce(n.seq, 0)) + k.n + (random() & 16777215), max(strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'), coalesce(n.at, f.at)), 0, 0, k.type, 'r', 1
-FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes) CROSS JOIN (SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
+SELECT max(f.start, coalesce(n.seq, 0)) + k.n + (random() & 16777215),
+max(strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'), coalesce(n.at, f.at)), 0, 0, k.type, 'r', 1
+FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes)
+CROSS JOIN (SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
 	SetActor:   `UPDATE feed SET actor = $1`,
 	ClearActor: `UPDATE feed SET actor = NULL`,
 

@@ -149,7 +149,8 @@ func (e *exam) checkRevision(ctx context.Context) error {
 	}
 	var right bool
 	if err := e.GetContext(ctx, &right,
-		`SELECT count(*) > 0 AND count(*) = count(CASE WHEN n >= 0 AND reference >= 0 THEN 1 END) FROM revision`); err != nil || right {
+		`SELECT count(*) > 0 AND count(*) = count(CASE WHEN n >= 0 AND reference >= 0 THEN 1 END)
+FROM revision`); err != nil || right {
 		return err
 	}
 	// The increase is large, so that no cached data of an earlier revision can seem current.
@@ -181,8 +182,10 @@ func (e *exam) checkChanges(ctx context.Context) error {
 // unloggedSQL returns a SELECT of the ids of rows whose newest change is not the row, and of rows that were created
 // since a log's beginning and have no change. A reset of all rows is as good as a change of each.
 func unloggedSQL(begin, now string) string {
-	return `WITH newest AS (SELECT row_id, max(seq) AS seq FROM changes WHERE type = '%[2]s' AND row_id <> 0 AND seq > coalesce((SELECT max(seq) FROM changes WHERE type = '%[2]s' AND row_id = 0), 0) GROUP BY row_id)
-SELECT n.row_id FROM newest n JOIN changes c ON c.row_id = n.row_id AND c.seq = n.seq LEFT JOIN %[1]s r ON r.id = n.row_id
+	return `WITH newest AS (SELECT row_id, max(seq) AS seq FROM changes WHERE type = '%[2]s' AND row_id <> 0
+AND seq > coalesce((SELECT max(seq) FROM changes WHERE type = '%[2]s' AND row_id = 0), 0) GROUP BY row_id)
+SELECT n.row_id FROM newest n JOIN changes c ON c.row_id = n.row_id AND c.seq = n.seq LEFT JOIN %[1]s r
+ON r.id = n.row_id
 WHERE (c.operation = 'd') <> (r.id IS NULL) OR c.operation <> 'd' AND c.version <> r.version
 UNION SELECT r.id FROM %[1]s r WHERE r.created_at > ` + begin + ` AND r.created_at <= ` + now + `
   AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.row_id IN (r.id, 0) AND c.type = '%[2]s') ORDER BY 1`
@@ -192,7 +195,8 @@ UNION SELECT r.id FROM %[1]s r WHERE r.created_at > ` + begin + ` AND r.created_
 func (e *exam) resets() []string {
 	return []string{e.LogReset,
 		fmt.Sprintf(
-			`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, schema.Step())}
+			`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d
+WHERE slot = (SELECT min(slot) FROM revision)`, schema.Step())}
 }
 
 // checkFeed checks the row that SQLite's log needs.

@@ -30,21 +30,33 @@ type object struct {
 // are omitted. checkSearch checks the contents of virtual tables.
 const (
 	sqliteObjectsSQL = `SELECT type AS kind, tbl_name AS "table", name, sql AS definition,
-  CASE WHEN type IN ('index', 'trigger') OR sql LIKE 'CREATE VIRTUAL TABLE%' THEN '' END AS make, 'DROP ' || upper(type) || ' ' || name AS "drop"
-FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
+  CASE WHEN type IN ('index', 'trigger') OR sql LIKE 'CREATE VIRTUAL TABLE%' THEN '' END AS make,
+'DROP ' || upper(type) || ' ' || name AS "drop"
+FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
 ORDER BY type = 'trigger', type = 'index', rowid`
 
-	postgresObjectsSQL = `WITH tables AS (SELECT oid, relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> 'goose_db_version')
-SELECT 'column' AS kind, t.relname AS "table", t.relname || '.' || a.attname AS name, concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL' END,
-  nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''), pg_get_expr(d.adbin, d.adrelid), (SELECT collname FROM pg_collation WHERE oid = a.attcollation)) AS definition,
+	postgresObjectsSQL = `WITH tables AS (SELECT oid, relname FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> 'goose_db_version')
+SELECT 'column' AS kind, t.relname AS "table", t.relname || '.' || a.attname AS name,
+concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL' END,
+  nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''), pg_get_expr(d.adbin, d.adrelid),
+(SELECT collname FROM pg_collation WHERE oid = a.attcollation)) AS definition,
   NULL AS make, '' AS drop
-FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_attrdef d ON d.adrelid = t.oid AND d.adnum = a.attnum
-UNION ALL SELECT 'function', '', proname, pg_get_functiondef(oid), '', '' FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND prokind = 'f'
-UNION ALL SELECT 'constraint', t.relname, c.conname, pg_get_constraintdef(c.oid), format('ALTER TABLE %I ADD CONSTRAINT %I ', t.relname, c.conname), format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname)
+FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_attrdef d ON d.adrelid = t.oid AND d.adnum = a.attnum
+UNION ALL SELECT 'function', '', proname, pg_get_functiondef(oid), '', '' FROM pg_proc
+WHERE pronamespace = current_schema()::regnamespace AND prokind = 'f'
+UNION ALL SELECT 'constraint', t.relname, c.conname, pg_get_constraintdef(c.oid),
+format('ALTER TABLE %I ADD CONSTRAINT %I ', t.relname, c.conname),
+format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname)
 FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid AND c.contype IN ('c', 'f', 'p', 'u')
-UNION ALL SELECT 'index', t.relname, i.relname, pg_get_indexdef(i.oid) || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END, '', format('DROP INDEX %I', i.relname)
-FROM tables t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class i ON i.oid = x.indexrelid WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid AND c.contype IN ('p', 'u'))
-UNION ALL SELECT 'trigger', t.relname, g.tgname, pg_get_triggerdef(g.oid) || CASE WHEN g.tgenabled = 'O' THEN '' ELSE ' DISABLED' END, '', format('DROP TRIGGER %I ON %I', g.tgname, t.relname)
+UNION ALL SELECT 'index', t.relname, i.relname, pg_get_indexdef(i.oid) || CASE WHEN x.indisvalid THEN ''
+ELSE ' INVALID' END, '', format('DROP INDEX %I', i.relname)
+FROM tables t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class i ON i.oid = x.indexrelid
+WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid AND c.contype IN ('p', 'u'))
+UNION ALL SELECT 'trigger', t.relname, g.tgname, pg_get_triggerdef(g.oid) || CASE WHEN g.tgenabled = 'O' THEN ''
+ELSE ' DISABLED' END, '', format('DROP TRIGGER %I ON %I', g.tgname, t.relname)
 FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal`
 )
 

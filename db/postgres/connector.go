@@ -90,7 +90,8 @@ func newPQ(config pq.Config, dial pq.Dialer) *pq.Connector {
 //   - A materialized join delays the first rows.
 //   - JIT compilation and parallel workers cost more than a short statement.
 const settingsSQL = `SELECT set_config(name, value, false) FROM pg_settings
-JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'off'), ('max_parallel_workers_per_gather', '0')) AS ours (name, value) USING (name)
+JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'off'),
+('max_parallel_workers_per_gather', '0')) AS ours (name, value) USING (name)
 WHERE source = 'default'`
 
 // Connect implements driver.Connector. A statement makes the settings, because a connection pooler

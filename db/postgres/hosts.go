@@ -104,7 +104,8 @@ func (w *watcher) look(ctx context.Context, h *host) {
 }
 
 // lineageSQL reads the system identifier and the timeline of a primary.
-const lineageSQL = `SELECT CAST(system_identifier AS text), left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()`
+const lineageSQL = `SELECT CAST(system_identifier AS text), left(pg_walfile_name(pg_current_wal_lsn()), 8)
+FROM pg_control_system()`
 
 // probe opens a connection to the host and asks whether it accepts writes, and on which timeline. The error
 // means that it does not answer.

@@ -36,7 +36,8 @@ type probed struct {
 // probe asks a server.
 func (set *Set) probe(ctx context.Context, server *sql.DB) (p probed, err error) {
 	p.at = time.Now()
-	text := `SELECT pg_is_in_recovery(), current_setting('hot_standby_feedback') = 'on', CAST(system_identifier AS text),
+	text := `SELECT pg_is_in_recovery(), current_setting('hot_standby_feedback') = 'on',
+CAST(system_identifier AS text),
 CAST(pg_postmaster_start_time() AS text), (` + set.Schema + `) FROM pg_control_system()`
 	err = server.QueryRowContext(ctx, text).Scan(&p.standby, &p.feedback, &p.cluster, &p.started, &p.schema)
 	if err == nil {

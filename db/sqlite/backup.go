@@ -103,7 +103,8 @@ func Check(ctx context.Context, file string) (content Content, err error) {
 	var problems []string
 	err = db.SelectContext(ctx,
 		&problems, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
-UNION ALL SELECT 'a row of ' || "table" || ' refers to a missing row of ' || parent FROM (SELECT * FROM pragma_foreign_key_check LIMIT 1)`)
+UNION ALL SELECT 'a row of ' || "table" || ' refers to a missing row of ' || parent
+FROM (SELECT * FROM pragma_foreign_key_check LIMIT 1)`)
 	if err == nil && len(problems) > 0 {
 		err = errors.New(problems[0])
 	}

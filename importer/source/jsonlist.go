@@ -137,13 +137,10 @@ func (s *scanner) object(path []string) (names []string, err error) {
 		before, arrays := len(s.keyed), s.arrays
 		var nested []string
 		nested, err = s.object(inner)
-		if !hasLists { // it counts as a record by its key only
+		if hasLists {
+			names = appendJoined(names, name, nested)
+		} else { // it counts as a record by its key only
 			s.arrays = arrays
-		}
-		for _, member := range nested {
-			if joined, ok := joinNames(name, member); ok && hasLists {
-				names = append(names, joined)
-			}
 		}
 		if members == 1 {
 			first = nested
@@ -164,6 +161,16 @@ func (s *scanner) object(path []string) (names []string, err error) {
 		_, err = s.in.ReadToken() // }
 	}
 	return names, err
+}
+
+// appendJoined appends the names of the members of a nested object.
+func appendJoined(names []string, name string, members []string) []string {
+	for _, member := range members {
+		if joined, ok := joinNames(name, member); ok {
+			names = append(names, joined)
+		}
+	}
+	return names
 }
 
 // array reads an array. Objects in it have no records as members.
