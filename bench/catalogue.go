@@ -259,7 +259,9 @@ func (c *catalogue) bytes(ctx context.Context) (bytes int64, err error) {
 }
 
 // measure returns the cells of a filled catalogue. If only requests fail, it returns both the cells and an error.
-func (c *catalogue) measure(ctx context.Context, size int, least time.Duration) (cells map[string]string, failed error) {
+func (c *catalogue) measure(
+	ctx context.Context, size int, least time.Duration,
+) (cells map[string]string, failed error) {
 	token, err := c.command(ctx, "token").Output()
 	if err != nil {
 		return nil, err
@@ -284,7 +286,8 @@ func (c *catalogue) measure(ctx context.Context, size int, least time.Duration) 
 	if found == nil {
 		return nil, fmt.Errorf("no cursor: %s", &answer)
 	}
-	book := variables{"name": "New", "pages": 1, "publishedAt": "2020-01-02", "author": "A", "price": "9.99", "genreId": "1"}
+	book := variables{"name": "New", "pages": 1, "publishedAt": "2020-01-02", "author": "A", "price": "9.99",
+		"genreId": "1"}
 	create := line{workload: workload{query: queryW6, variables: variables{"input": book}}}
 	write := func() error {
 		_, err := p.fetch(ctx, create, nil)

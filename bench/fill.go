@@ -55,7 +55,8 @@ func (f *filler) fill(ctx context.Context, db *sql.DB, size int) error {
 			return err
 		}
 		last = next
-		fmt.Fprintf(os.Stderr, "%d of %d books, %.0f a second\n", last, size, float64(last-first)/time.Since(begin).Seconds())
+		fmt.Fprintf(os.Stderr, "%d of %d books, %.0f a second\n", last, size,
+			float64(last-first)/time.Since(begin).Seconds())
 	}
 	return nil
 }
@@ -77,7 +78,9 @@ func (f *filler) step(ctx context.Context, tx *sql.Tx, g *generator, last, next 
 			table[parent]
 			rows []parent
 		}{{f.categoryTable, categories}, {f.genreTable, genres}} {
-			err := store(ctx, tx, f, []table[parent]{part.table}, len(part.rows), func(i int) parent { return part.rows[i] })
+			err := store(ctx, tx, f, []table[parent]{part.table}, len(part.rows), func(i int) parent {
+				return part.rows[i]
+			})
 			if err != nil {
 				return err
 			}

@@ -49,8 +49,10 @@ func runGrowth(ctx context.Context, arguments []string) error {
 	g := &growth{least: 2 * time.Second}
 	flags := flag.NewFlagSet("growth", flag.ExitOnError)
 	sizes := flags.String("sizes", "10000,100000", "numbers of books; empty prints what was measured before")
-	engines := flags.String("engines", "sqlite,postgres", "sqlite, postgres, and pocketbase, which is compared with sqlite")
-	flags.StringVar(&g.folder, "folder", "/var/tmp/catalogue-growth", "keeps the databases and results; PostgreSQL must reach it")
+	engines := flags.String("engines", "sqlite,postgres",
+		"sqlite, postgres, and pocketbase, which is compared with sqlite")
+	flags.StringVar(&g.folder, "folder", "/var/tmp/catalogue-growth",
+		"keeps the databases and results; PostgreSQL must reach it")
 	flags.BoolVar(&g.fillOnly, "fill", false, "only fill the databases, or continue an interrupted fill")
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "Usage: bench growth [flags] PROGRAM\nMeasure catalogues of several sizes.")
@@ -161,7 +163,8 @@ func (g *growth) database(engine string, size int) (url string, err error) {
 	case "postgres":
 		if g.postgres == nil {
 			var stop func() error
-			g.postgres, stop, err = dbtest.Keep(filepath.Join(g.folder, "postgres"), append(settings, "max_wal_size=1GB")...)
+			g.postgres, stop, err = dbtest.Keep(filepath.Join(g.folder, "postgres"),
+				append(settings, "max_wal_size=1GB")...)
 			if err != nil {
 				return "", err
 			}

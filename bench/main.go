@@ -143,7 +143,8 @@ func row(w workload, samples [2][]sample) string {
 	}
 	of := func(figure, build int) float64 { return median(cells[figure][build]) }
 	return fmt.Sprintf("| %s: %s | %.3f | %.3f | %.3f | %.3f | **%.3f** | %.0f | %.0f |",
-		w.name, w.title, of(server, 0), of(server, 1), of(database, 0), of(database, 1), median(ratios), of(rate, 0), of(rate, 1))
+		w.name, w.title, of(server, 0), of(server, 1), of(database, 0), of(database, 1), median(ratios), of(rate, 0),
+		of(rate, 1))
 }
 
 func median(all []float64) float64 {

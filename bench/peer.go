@@ -126,15 +126,18 @@ func (p *peer) create(ctx context.Context) error {
 		{"categories", texts("name", "description"), nil},
 		{"genres", append(texts("name", "description"), relation("category", "categories")), []string{"category"}},
 		{"books", append(texts("name", "description", "author", "isbn", "publisher", "language", "shelf_mark"),
-			relation("genre", "genres"), object{"name": "pages", "type": "number"}, object{"name": "price", "type": "number"},
-			object{"name": "published_at", "type": "date"}), []string{"genre", "price", "published_at", "name", "author"}},
+			relation("genre", "genres"), object{"name": "pages", "type": "number"},
+			object{"name": "price", "type": "number"},
+			object{"name": "published_at", "type": "date"}),
+			[]string{"genre", "price", "published_at", "name", "author"}},
 	} {
 		indexes := []string{}
 		for _, column := range c.indexed {
 			indexes = append(indexes, fmt.Sprintf("CREATE INDEX %[1]s_%[2]s ON %[1]s (%[2]s)", c.name, column))
 		}
-		_, err := p.send(ctx, http.MethodPost, "/api/collections", object{"id": id15(c.name), "name": c.name, "type": "base",
-			"listRule": "", "viewRule": "", "createRule": "", "fields": c.fields, "indexes": indexes})
+		_, err := p.send(ctx, http.MethodPost, "/api/collections",
+			object{"id": id15(c.name), "name": c.name, "type": "base",
+				"listRule": "", "viewRule": "", "createRule": "", "fields": c.fields, "indexes": indexes})
 		if err != nil {
 			return err
 		}
@@ -187,11 +190,13 @@ func peerFiller() *filler {
 		genreTable: table[parent]{"genres", append(slices.Clone(parentColumns), "category"), func(p *parent) []any {
 			return append(parentValues(p), key(p.category))
 		}},
-		bookTables: []table[book]{{"books", strings.Split("id,created,updated,genre,name,description,author,isbn,publisher,"+
-			"language,shelf_mark,pages,price,published_at", ","), func(b *book) []any {
-			return []any{key(b.id), peerTime(b), peerTime(b), key(b.genre), b.name, b.description, b.author, b.isbn, b.publisher,
-				b.language, b.shelfMark, b.pages, float64(b.priceCents) / 100, b.published() + " 00:00:00.000Z"}
-		}}},
+		bookTables: []table[book]{{"books",
+			strings.Split("id,created,updated,genre,name,description,author,isbn,publisher,"+
+				"language,shelf_mark,pages,price,published_at", ","), func(b *book) []any {
+				return []any{key(b.id), peerTime(b), peerTime(b), key(b.genre), b.name, b.description, b.author, b.isbn,
+					b.publisher,
+					b.language, b.shelfMark, b.pages, float64(b.priceCents) / 100, b.published() + " 00:00:00.000Z"}
+			}}},
 	}
 }
 
@@ -211,15 +216,18 @@ func peerLines(size int) []line {
 	}
 	genre := "filter=genre=%22" + fmt.Sprintf("%015d", 1) + "%22"
 	return []line{
-		{name: "a book by its id", workload: workload{path: "/api/collections/books/records/" + anyBook + "?" + parents, names: 3}},
+		{name: "a book by its id",
+			workload: workload{path: "/api/collections/books/records/" + anyBook + "?" + parents, names: 3}},
 		list("page 1: 100 books with genre and category", 300, "perPage=100&sort=id&skipTotal=true&"+parents),
-		list("page 1,000 of 10 books, by number", 30, fmt.Sprintf("perPage=10&sort=id&page=%d&%s", min(1000, size/10), parents)),
+		list("page 1,000 of 10 books, by number", 30,
+			fmt.Sprintf("perPage=10&sort=id&page=%d&%s", min(1000, size/10), parents)),
 		list("the page in the middle, by number", 30, fmt.Sprintf("perPage=10&sort=id&page=%d&%s", size/20, parents)),
 		list("search: a common word", 20, search("history")),
 		list("search: a rare word", 0, search(rareWord(size))),
 		list("count", 0, "perPage=1&fields=id"),
 		list("count of a genre", 0, "perPage=1&fields=id&"+genre),
-		list("count by price and date", 0, "perPage=1&fields=id&filter=price%3C10%26%26published_at%3E=%222000-01-01%22"),
+		list("count by price and date", 0,
+			"perPage=1&fields=id&filter=price%3C10%26%26published_at%3E=%222000-01-01%22"),
 		list("20 books by price", 60, "perPage=20&sort=price&"+parents),
 		list("20 books of a genre by price", 60, "perPage=20&sort=price&"+genre+"&"+parents),
 	}
@@ -232,11 +240,13 @@ func (p *peer) importMore(ctx context.Context, size int) (string, error) {
 	var requests []any
 	for id := size + 1; id <= size+rows; id++ {
 		b := g.book(id)
-		requests = append(requests, map[string]any{"method": "POST", "url": "/api/collections/books/records", "body": map[string]any{
-			"genre": fmt.Sprintf("%015d", b.genre), "name": b.name, "description": b.description, "author": b.author, "isbn": b.isbn,
-			"publisher": b.publisher, "language": b.language, "shelf_mark": b.shelfMark, "pages": b.pages,
-			"price": float64(b.priceCents) / 100, "published_at": b.published() + " 00:00:00.000Z",
-		}})
+		requests = append(requests,
+			map[string]any{"method": "POST", "url": "/api/collections/books/records", "body": map[string]any{
+				"genre": fmt.Sprintf("%015d", b.genre), "name": b.name, "description": b.description,
+				"author": b.author, "isbn": b.isbn,
+				"publisher": b.publisher, "language": b.language, "shelf_mark": b.shelfMark, "pages": b.pages,
+				"price": float64(b.priceCents) / 100, "published_at": b.published() + " 00:00:00.000Z",
+			}})
 		if len(requests) == 500 || id == size+rows {
 			if _, err := p.send(ctx, http.MethodPost, "/api/batch", map[string]any{"requests": requests}); err != nil {
 				return "", fmt.Errorf("import: %w", err)
@@ -269,7 +279,8 @@ func (g *growth) compare(ctx context.Context, p *peer, size int) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := read(http.Get(p.process.url + "/api/collections/books/records?perPage=100&sort=id&expand=genre.category"))
+	theirs, err := read(
+		http.Get(p.process.url + "/api/collections/books/records?perPage=100&sort=id&expand=genre.category"))
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,8 @@ func (s *service) describeParents(ctx context.Context) error {
 	for noun, count := range map[string]int{"Genre": allGenres, "Category": allCategories} {
 		for id := 1; id <= count; id++ {
 			text := strings.Repeat(fmt.Sprintf("%08x %s — ", uint32(id)*2_654_435_761, noun), 6)
-			w := workload{query: fmt.Sprintf(`mutation ($text: String) { update%s(input: {id: %d, patch: {description: $text}}) { clientMutationId } }`, noun, id),
+			w := workload{query: fmt.Sprintf(
+				`mutation ($text: String) { update%s(input: {id: %d, patch: {description: $text}}) { clientMutationId } }`, noun, id),
 				variables: variables{"text": text}}
 			var answer bytes.Buffer
 			if err := s.ask(ctx, w, "", w.body(), &answer); err != nil {

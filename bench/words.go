@@ -3,7 +3,8 @@ package main
 import "strings"
 
 // words are words of names and descriptions, about as frequent as they are early.
-var words = strings.Fields(`the of and a in to for from with on by an at as history life new world story guide art love war time introduction
+var words = strings.Fields(
+	`the of and a in to for from with on by an at as history life new world story guide art love war time introduction
 house night garden book man women city american secret modern last little great theory first music children science
 law river death king poems letters dark light sea lost social practice political studies red black white water
 summer winter journey power economics handbook language heart road people days nature queen land island mountain
@@ -81,12 +82,13 @@ var (
 )
 
 var (
-	publishers = strings.Split(`Penguin Books,Oxford University Press,HarperCollins,Random House,Cambridge University Press,`+
-		`Springer,Macmillan,Simon & Schuster,Hachette,Wiley,Routledge,Elsevier,Vintage,Faber and Faber,Gallimard,`+
-		`Suhrkamp,Fischer,Mondadori,Einaudi,Planeta,Anagrama,Knopf,Doubleday,Scribner,Bloomsbury,Verso,MIT Press,`+
-		`Princeton University Press,Harvard University Press,Yale University Press,University of Chicago Press,Norton,`+
-		`Pan,Picador,Viking,Puffin,Scholastic,Dover,Everyman,Virago,Granta,Canongate,Actes Sud,Seuil,Flammarion,`+
-		`Hanser,Reclam,Rowohlt,Kiepenheuer & Witsch,dtv,Diogenes,Feltrinelli,Adelphi,Laterza,Companhia das Letras,`+
-		`Iwanami Shoten,Kodansha,Shueisha,O'Reilly,Packt`, ",")
+	publishers = strings.Split(
+		`Penguin Books,Oxford University Press,HarperCollins,Random House,Cambridge University Press,`+
+			`Springer,Macmillan,Simon & Schuster,Hachette,Wiley,Routledge,Elsevier,Vintage,Faber and Faber,Gallimard,`+
+			`Suhrkamp,Fischer,Mondadori,Einaudi,Planeta,Anagrama,Knopf,Doubleday,Scribner,Bloomsbury,Verso,MIT Press,`+
+			`Princeton University Press,Harvard University Press,Yale University Press,University of Chicago Press,Norton,`+
+			`Pan,Picador,Viking,Puffin,Scholastic,Dover,Everyman,Virago,Granta,Canongate,Actes Sud,Seuil,Flammarion,`+
+			`Hanser,Reclam,Rowohlt,Kiepenheuer & Witsch,dtv,Diogenes,Feltrinelli,Adelphi,Laterza,Companhia das Letras,`+
+			`Iwanami Shoten,Kodansha,Shueisha,O'Reilly,Packt`, ",")
 	languages = strings.Fields(`en de fr es it pt nl ru ja zh pl sv cs da tr ar hu fi ko he`)
 )

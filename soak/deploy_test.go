@@ -14,7 +14,8 @@ import (
 func compose(t *testing.T, file string) *types.Project {
 	t.Helper()
 	var env []string
-	for _, name := range []string{"CATALOGUE_SITE", "ADMIN_PASSWORD", "OWNER_PASSWORD", "SERVER_PASSWORD", "REPLICATION_PASSWORD", "JWT_SECRET"} {
+	for _, name := range []string{"CATALOGUE_SITE", "ADMIN_PASSWORD", "OWNER_PASSWORD", "SERVER_PASSWORD",
+		"REPLICATION_PASSWORD", "JWT_SECRET"} {
 		env = append(env, name+"="+name)
 	}
 	options, err := cli.NewProjectOptions([]string{file}, cli.WithName("catalogue"), cli.WithEnv(env))

@@ -100,7 +100,8 @@ func startTarget(t *testing.T, program, database string) *target {
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(program, args...)
 		cmd.Env = append(os.Environ(), "CATALOGUE_DATABASE_URL="+database, "CATALOGUE_LOG_FORMAT=json",
-			"CATALOGUE_JWT_SECRET="+strings.Repeat("s", 32), "CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_OPS_ADDR=127.0.0.1:0")
+			"CATALOGUE_JWT_SECRET="+strings.Repeat("s", 32), "CATALOGUE_ADDR=127.0.0.1:0",
+			"CATALOGUE_OPS_ADDR=127.0.0.1:0")
 		return cmd
 	}
 	var books bytes.Buffer

@@ -25,7 +25,8 @@ var secret = strings.Repeat("s", 32)
 var faults = []struct{ name, on, breaks, mends string }{
 	{"kill -9 of the primary", "primary", "kill -KILL $(head -1 /var/lib/postgresql/15/catalogue/postmaster.pid)", ""},
 	{"switchover", "primary", "patronictl -c /etc/patroni/config.yml switchover --force", ""},
-	{"standby away, and all backends terminated", "standby", "pkill -STOP -u postgres\n" + terminate, "pkill -CONT -u postgres"},
+	{"standby away, and all backends terminated", "standby", "pkill -STOP -u postgres\n" + terminate,
+		"pkill -CONT -u postgres"},
 	{"all backends terminated", "primary", terminate, ""},
 	{"frozen primary, then a reset", "primary", "pkill -STOP -u postgres", reset},
 }
@@ -49,11 +50,13 @@ func TestFailover(t *testing.T) {
 	}
 	for _, program := range []string{"unshare", "setpriv", "etcd", "patroni", "haproxy", "pgbouncer"} {
 		if _, err := exec.LookPath(program); err != nil || os.Geteuid() != 0 {
-			t.Fatal("this drill needs root on Debian and the packages etcd-server, patroni, haproxy and pgbouncer: run make soak, which installs them")
+			t.Fatal("this drill needs root on Debian and the packages etcd-server, patroni, haproxy and pgbouncer: " +
+				"run make soak, which installs them")
 		}
 	}
 	s := newSite(t)
-	w := &writers{token: strings.TrimSpace(output(t, s.on(t, "app1", "env", "CATALOGUE_JWT_SECRET="+secret, s.program, "token")))}
+	w := &writers{
+		token: strings.TrimSpace(output(t, s.on(t, "app1", "env", "CATALOGUE_JWT_SECRET="+secret, s.program, "token")))}
 	genre := w.send(t, "/api/categories", `{"name":"C"}`, "category")
 	genre = w.send(t, "/api/genres", fmt.Sprintf(`{"name":"G","category_id":%s}`, genre), "genre")
 	f := follow(t, s)
@@ -90,7 +93,8 @@ func TestFailover(t *testing.T) {
 		output(t, s.on(t, host, "sh", "-c", fault.breaks))
 		if fault.mends != "" {
 			s.await(t, "another primary or standby", func() bool {
-				return !slices.Contains([]string{"", host}, s.is("primary")) && !slices.Contains([]string{"", host}, s.is("sync"))
+				return !slices.Contains([]string{"", host}, s.is("primary")) &&
+					!slices.Contains([]string{"", host}, s.is("sync"))
 			})
 		}
 		w.progress(t, s)
@@ -103,7 +107,8 @@ func TestFailover(t *testing.T) {
 		}
 		s.settle(t)
 		w.progress(t, s)
-		t.Logf("%s: no write was acknowledged for %v; %d acknowledged so far, %d repeated", fault.name, time.Duration(w.pause.Load()).Round(10*time.Millisecond), w.acknowledged.Load(), w.repeated.Load())
+		t.Logf("%s: no write was acknowledged for %v; %d acknowledged so far, %d repeated", fault.name,
+			time.Duration(w.pause.Load()).Round(10*time.Millisecond), w.acknowledged.Load(), w.repeated.Load())
 	}
 	t.Log(output(t, s.on(t, "db1", "patronictl", "-c", "/etc/patroni/config.yml", "list")))
 	t.Log(output(t, s.on(t, "proxy", "curl", "-s", "http://proxy:8080/readyz")))
@@ -138,7 +143,8 @@ func (w *writers) send(t *testing.T, path, body, key string) (id string) {
 // post posts once. It returns the new id, or why there is none: the text of a 503, or lostConnection.
 func (w *writers) post(t *testing.T, path, body string, header http.Header) (id, refused string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.4.20:8080"+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.4.20:8080"+path,
+		strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return "", ""
@@ -169,7 +175,8 @@ const lostConnection = "the connection broke"
 
 // bookBody returns the body of a request for a book.
 func bookBody(genre, name string) string {
-	return fmt.Sprintf(`{"name":%q,"pages":1,"published_at":"2000-01-02","author":"A","price":1,"genre_id":%s}`, name, genre)
+	return fmt.Sprintf(`{"name":%q,"pages":1,"published_at":"2000-01-02","author":"A","price":1,"genre_id":%s}`, name,
+		genre)
 }
 
 // once posts a book without a key.
@@ -199,7 +206,9 @@ func (w *writers) write(t *testing.T, genre, name string) {
 func (w *writers) find(t *testing.T, name string) {
 	t.Helper()
 	const facets = `{ facets { genres { count } categories { count } authors { count } years { count } } }`
-	query := fmt.Sprintf(`{ books(search: %q) { nodes { name } } a: books %s b: books %[2]s c: books %[2]s }`, name, facets) // of the medium class
+	// of the medium class
+	query := fmt.Sprintf(`{ books(search: %q) { nodes { name } } a: books %s b: books %[2]s c: books %[2]s }`, name,
+		facets)
 	for t.Context().Err() == nil {
 		response, err := http.Get("http://127.0.4.20:8080/graphql?query=" + url.QueryEscape(query))
 		if err != nil {
@@ -207,7 +216,8 @@ func (w *writers) find(t *testing.T, name string) {
 		}
 		text, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if err != nil || response.StatusCode == http.StatusServiceUnavailable || bytes.Contains(text, []byte(`"UNAVAILABLE"`)) {
+		if err != nil || response.StatusCode == http.StatusServiceUnavailable ||
+			bytes.Contains(text, []byte(`"UNAVAILABLE"`)) {
 			continue
 		}
 		w.searches.Add(1)
@@ -274,7 +284,8 @@ func (w *writers) compare(t *testing.T) (ids []string) {
 		}
 		return true
 	})
-	t.Logf("%d books acknowledged, %d of them lost; without a key, %d in doubt, %d of them stored, and %d refused; %d of %d searches by replicas",
+	t.Logf("%d books acknowledged, %d of them lost; without a key, %d in doubt, %d of them stored, and %d refused; "+
+		"%d of %d searches by replicas",
 		w.acknowledged.Load(), lost, doubtful, storedInDoubt, refused, w.replicas.Load(), w.searches.Load())
 	if w.replicas.Load() == 0 {
 		t.Error("no search was answered by a replica")

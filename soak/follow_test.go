@@ -52,7 +52,8 @@ func follow(t *testing.T, s *site) *follower {
 
 // read reads an event stream until it breaks or has brought some changes, and returns the last position.
 func (f *follower) read(t *testing.T, position string) string {
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.4.20:8080/api/changes?types=book", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://127.0.4.20:8080/api/changes?types=book", nil)
 	if err != nil {
 		t.Error(err)
 		return position

@@ -147,8 +147,10 @@ func startLogins(t *testing.T, program string, people int) *logins {
 	t.Helper()
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(program, args...)
-		cmd.Env = append(os.Environ(), "CATALOGUE_DATABASE_URL=sqlite:"+t.TempDir()+"/catalogue.db", "CATALOGUE_LOG_FORMAT=json",
-			"CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_OPS_ADDR=127.0.0.1:0", "CATALOGUE_TRUSTED_PROXIES=127.0.0.1", "CATALOGUE_MAX_CONNECTIONS=2000")
+		cmd.Env = append(os.Environ(), "CATALOGUE_DATABASE_URL=sqlite:"+t.TempDir()+"/catalogue.db",
+			"CATALOGUE_LOG_FORMAT=json",
+			"CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_OPS_ADDR=127.0.0.1:0", "CATALOGUE_TRUSTED_PROXIES=127.0.0.1",
+			"CATALOGUE_MAX_CONNECTIONS=2000")
 		return cmd
 	}
 	server := command("serve")
@@ -194,7 +196,8 @@ func (s *logins) logIn(ctx context.Context, network, name, password string) (sta
 // honest returns the time until a person has signed in. Refused, it tries again after 2 s, as the response says.
 func (s *logins) honest(ctx context.Context, person int) time.Duration {
 	began := time.Now()
-	for s.logIn(ctx, fmt.Sprint("192.0.3.", person), fmt.Sprint("person ", person), rightPassword) != http.StatusOK && time.Since(began) < time.Minute {
+	for s.logIn(ctx, fmt.Sprint("192.0.3.", person), fmt.Sprint("person ", person), rightPassword) != http.StatusOK &&
+		time.Since(began) < time.Minute {
 		pause(ctx, 2*time.Second)
 	}
 	return time.Since(began)

@@ -37,12 +37,15 @@ func TestOrderOfService(t *testing.T) {
 			for _, program := range programs {
 				s := startTarget(t, program, order.database(t))
 				s.measure(t, 2*time.Second) // warms up
-				stop := s.attack(t, slices.IndexFunc(attacks, func(a attack) bool { return a.name == heavyAndWhole }), 4)
+				stop := s.attack(t, slices.IndexFunc(attacks, func(a attack) bool {
+					return a.name == heavyAndWhole
+				}), 4)
 				time.Sleep(2 * time.Second)
 				overtaking := s.overtaking(t, 7)
 				t.Logf("%s: %d light requests for each whole list; attackers: %s", program, overtaking, stop())
 				if median := overtaking[len(overtaking)/2]; median < order.least {
-					t.Errorf("%s: %d light requests were served during a whole list, want %d", program, median, order.least)
+					t.Errorf("%s: %d light requests were served during a whole list, want %d", program, median,
+						order.least)
 				}
 			}
 		})

@@ -65,12 +65,14 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	page, err := os.ReadFile("../docs/high-availability.md")
 	must(t, err)
-	s := &site{dir: t.TempDir(), program: build(t), page: string(page), hosts: map[string]string{}, restart: map[string]func(){}}
+	s := &site{dir: t.TempDir(), program: build(t), page: string(page), hosts: map[string]string{},
+		restart: map[string]func(){}}
 	write(t, filepath.Join(s.dir, "hosts"), names)
 	output(t, s.shell(s.block(t, "openssl req -x509 -newkey")))
 	databases := []string{"db1", "db2", "db3"}
 	for i, db := range databases {
-		etcd := strings.NewReplacer("--name=db1", "--name="+db, "urls=http://db1:", "urls=http://"+db+":", "10.0.0.1", fmt.Sprint("127.0.4.", i+1))
+		etcd := strings.NewReplacer("--name=db1", "--name="+db, "urls=http://db1:", "urls=http://"+db+":", "10.0.0.1",
+			fmt.Sprint("127.0.4.", i+1))
 		s.start(t, "etcd-"+db, "etcd", nil, "sh", "-c", etcd.Replace(s.block(t, "etcd --name")))
 	}
 	for _, db := range databases {
@@ -81,7 +83,8 @@ func newSite(t *testing.T) *site {
 	}
 	s.start(t, "proxy", "root", nil, "haproxy", "-db", "-f", "/etc/patroni/haproxy.cfg")
 	// pgbouncer 1.18 ends with "bad client state" when a client cancels a login to a server that hangs.
-	s.start(t, "pooler", "postgres", nil, "sh", "-c", "while true; do pgbouncer /etc/pgbouncer/pgbouncer.ini; sleep 1; done")
+	s.start(t, "pooler", "postgres", nil, "sh", "-c",
+		"while true; do pgbouncer /etc/pgbouncer/pgbouncer.ini; sleep 1; done")
 	s.settle(t)
 	psql := s.on(t, "proxy", "psql", "--host=proxy", "--port=5000", "--username=postgres", "--set=ON_ERROR_STOP=1")
 	psql.Stdin = strings.NewReader(prepared)
@@ -96,7 +99,8 @@ func newSite(t *testing.T) *site {
 			t.Errorf("docs/high-availability.md lacks the URL %s", url)
 		}
 		s.start(t, app, "root", []string{
-			"CATALOGUE_DATABASE_URL=" + url, s.block(t, "CATALOGUE_REPLICA_URL"), "PGPASSWORD=server", "CATALOGUE_ADDR=" + app + ":8080", "CATALOGUE_RATE=0",
+			"CATALOGUE_DATABASE_URL=" + url, s.block(t, "CATALOGUE_REPLICA_URL"), "PGPASSWORD=server",
+			"CATALOGUE_ADDR=" + app + ":8080", "CATALOGUE_RATE=0",
 			"CATALOGUE_JWT_SECRET=" + secret, "CATALOGUE_LOG_FORMAT=json", "CATALOGUE_WEBHOOK_PRIVATE=true",
 		}, s.program, "serve")
 	}
@@ -133,7 +137,8 @@ func (s *site) shell(command string) *exec.Cmd {
 func (s *site) start(t *testing.T, host, user string, env []string, args ...string) {
 	t.Helper()
 	folder := filepath.Join(s.dir, host)
-	for _, d := range []string{"etc/catalogue", "etc/patroni", "etc/pgbouncer", "var/lib/etcd", "var/lib/postgresql/archive", "var/lib/postgresql/15", "var/run/postgresql"} {
+	for _, d := range []string{"etc/catalogue", "etc/patroni", "etc/pgbouncer", "var/lib/etcd",
+		"var/lib/postgresql/archive", "var/lib/postgresql/15", "var/run/postgresql"} {
 		must(t, os.MkdirAll(filepath.Join(folder, d), 0o755))
 	}
 	const deploy = "../docs/deploy/ha/"
@@ -149,7 +154,9 @@ func (s *site) start(t *testing.T, host, user string, env []string, args ...stri
 	output(t, exec.Command("chown", "--recursive", user+":", folder))
 	log, err := os.OpenFile(filepath.Join(s.dir, host+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	must(t, err)
-	cmd := exec.Command("unshare", append([]string{"--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", boot, "sh", folder, user}, args...)...)
+	cmd := exec.Command("unshare",
+		append([]string{"--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", boot, "sh", folder,
+			user}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -183,8 +190,10 @@ func (s *site) on(t *testing.T, host string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target=" + s.hosts[host], "--mount", "--pid"}, args...)...)
-	cmd.Env = append(os.Environ(), "PGPASSWORD=one secret", "PGSSLMODE=verify-full", "PGSSLROOTCERT=/etc/catalogue/ca.crt")
+	cmd := exec.CommandContext(ctx, "nsenter",
+		append([]string{"--target=" + s.hosts[host], "--mount", "--pid"}, args...)...)
+	cmd.Env = append(os.Environ(), "PGPASSWORD=one secret", "PGSSLMODE=verify-full",
+		"PGSSLROOTCERT=/etc/catalogue/ca.crt")
 	return cmd
 }
 
@@ -201,7 +210,9 @@ func (s *site) is(role string) string {
 // settle waits until there is a primary with a synchronous standby and a replica.
 func (s *site) settle(t *testing.T) {
 	t.Helper()
-	s.await(t, "a primary, a synchronous standby and a replica", func() bool { return s.is("primary") != "" && s.is("sync") != "" && s.is("async") != "" })
+	s.await(t, "a primary, a synchronous standby and a replica", func() bool {
+		return s.is("primary") != "" && s.is("sync") != "" && s.is("async") != ""
+	})
 }
 
 // await waits until a condition holds.

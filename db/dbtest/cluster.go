@@ -233,8 +233,8 @@ func (c *Cluster) ready() error {
 	}
 }
 
-// janitor is a shell script that stops a cluster, and removes it unless it is kept, when the test binary ends for any reason, even
-// if it is killed. That closes the script's input, which has a line for each start of the server
+// janitor is a shell script that stops a cluster, and removes it unless it is kept, when the test binary ends for any
+// reason, even if it is killed. That closes the script's input, which has a line for each start of the server
 // (its process id) and for each end (empty). Descriptor 3 is closed when the last process that
 // writes in the folder has ended.
 const janitor = `

@@ -26,7 +26,8 @@ func pooler(tb testing.TB) string {
 			return path
 		}
 	}
-	tb.Fatal("this test needs the package pgbouncer: run make postgres, which installs it (macOS: brew install pgbouncer); go test -short does without")
+	tb.Fatal("this test needs the package pgbouncer: run make postgres, which installs it (macOS: brew install " +
+		"pgbouncer); go test -short does without")
 	return ""
 }
 
@@ -53,8 +54,10 @@ func (c *Cluster) Pooler(tb testing.TB, direct string, size int, settings ...str
 	if err != nil {
 		tb.Fatal(err)
 	}
-	config := fmt.Sprintf("[databases]\n* = host=%s port=5432\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\nunix_socket_dir = %s\n"+
-		"auth_type = trust\nauth_file = users\npool_mode = transaction\ndefault_pool_size = %d\n%s\n", c.dir, dir, size, strings.Join(settings, "\n"))
+	config := fmt.Sprintf(
+		"[databases]\n* = host=%s port=5432\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\nunix_socket_dir = %s\n"+
+			"auth_type = trust\nauth_file = users\npool_mode = transaction\ndefault_pool_size = %d\n%s\n", c.dir, dir,
+		size, strings.Join(settings, "\n"))
 	for name, content := range map[string]string{"users": `"postgres" ""`, "pgbouncer.ini": config} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			tb.Fatal(err)

@@ -68,7 +68,8 @@ func given() (*server, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
-		return nil, fmt.Errorf("%s is not a URL like postgres://user:password@host:5432/postgres?sslmode=disable", serverVariable)
+		return nil, fmt.Errorf("%s is not a URL like postgres://user:password@host:5432/postgres?sslmode=disable",
+			serverVariable)
 	}
 	return open(u)
 }
@@ -105,7 +106,8 @@ func (s *server) create(template string) (name string, err error) {
 		return "", fmt.Errorf("read the test server's version: %w", err)
 	}
 	name = "catalogue_test_" + strings.ToLower(rand.Text())
-	if _, err := s.admin.Exec("CREATE DATABASE " + pq.QuoteIdentifier(name) + " ENCODING 'UTF8' TEMPLATE " + pq.QuoteIdentifier(template) + options); err != nil {
+	if _, err := s.admin.Exec("CREATE DATABASE " + pq.QuoteIdentifier(name) + " ENCODING 'UTF8' TEMPLATE " +
+		pq.QuoteIdentifier(template) + options); err != nil {
 		return "", fmt.Errorf("create a test database: %w", err)
 	}
 	return name, nil

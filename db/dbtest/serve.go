@@ -41,7 +41,9 @@ func Serve(folder string, settings ...string) (create func() (url string, err er
 
 // Keep starts the cluster in a folder, which it creates if it is missing. database returns the URL of a
 // database, which is created if it is missing. stop ends the server. The data stay.
-func Keep(folder string, settings ...string) (database func(name string) (url string, err error), stop func() error, err error) {
+func Keep(
+	folder string, settings ...string,
+) (database func(name string) (url string, err error), stop func() error, err error) {
 	c := &Cluster{settings: settings, dir: folder, kept: true}
 	if c.bin, err = binaries(installed...); err != nil {
 		return nil, nil, err

@@ -66,7 +66,8 @@ func (c *Cluster) Freeze(tb testing.TB) {
 	defer conn.Close()
 	_ = c.postgres.Signal(syscall.SIGSTOP) // it starts no more processes, so the list is complete
 	var pids pq.Int64Array
-	if err := conn.QueryRowContext(tb.Context(), `SELECT array_agg(pid) FROM pg_stat_activity`).Scan(&pids); err != nil {
+	if err := conn.QueryRowContext(tb.Context(),
+		`SELECT array_agg(pid) FROM pg_stat_activity`).Scan(&pids); err != nil {
 		tb.Fatal(err)
 	}
 	c.frozen = pids

@@ -134,7 +134,8 @@ func (c *Client) AllBooks(ctx context.Context) iter.Seq2[Book, error] {
 // Book reads a book.
 func (c *Client) Book(ctx context.Context, id string) (Book, error) {
 	var data struct{ Book *Book }
-	err := c.Ask(ctx, `query ($id: ID!) { book(id: $id) { id version name pages price } }`, map[string]any{"id": id}, &data)
+	err := c.Ask(ctx, `query ($id: ID!) { book(id: $id) { id version name pages price } }`, map[string]any{"id": id},
+		&data)
 	if err == nil && data.Book == nil {
 		err = fmt.Errorf("there is no book %s", id)
 	}
@@ -207,5 +208,7 @@ func run(ctx context.Context) error {
 	if err := client.Change(ctx, book, Patch{Pages: &pages}, func(Book) {}); err != nil { // somebody else
 		return err
 	}
-	return client.Change(ctx, book, Patch{Price: &price}, func(b Book) { fmt.Printf("price %s, %d pages\n", b.Price, b.Pages) })
+	return client.Change(ctx, book, Patch{Price: &price}, func(b Book) {
+		fmt.Printf("price %s, %d pages\n", b.Price, b.Pages)
+	})
 }

@@ -43,7 +43,8 @@ func follow(ctx context.Context, conn *nats.Conn, catalogue string) error {
 	if err != nil {
 		return err
 	}
-	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: "CATALOGUE", Subjects: []string{"catalogue.>"}})
+	stream, err := js.CreateOrUpdateStream(ctx,
+		jetstream.StreamConfig{Name: "CATALOGUE", Subjects: []string{"catalogue.>"}})
 	if err != nil {
 		return err
 	}
@@ -95,6 +96,7 @@ func publish(ctx context.Context, js jetstream.JetStream, position, data, last s
 	if err := json.Unmarshal([]byte(data), &change); data != "" && err != nil {
 		return fmt.Errorf("the change %s: %w", position, err)
 	}
-	_, err := js.Publish(ctx, "catalogue."+change.Type, []byte(data), jetstream.WithMsgID(position), jetstream.WithExpectLastMsgID(last))
+	_, err := js.Publish(ctx, "catalogue."+change.Type, []byte(data), jetstream.WithMsgID(position),
+		jetstream.WithExpectLastMsgID(last))
 	return err
 }

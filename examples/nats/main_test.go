@@ -19,7 +19,8 @@ import (
 // also while a second publisher runs.
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	broker, err := server.NewServer(&server.Options{Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	broker, err := server.NewServer(
+		&server.Options{Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

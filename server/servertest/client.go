@@ -36,7 +36,9 @@ func (c *Client) Do(method, target, body string, headers ...string) *httptest.Re
 }
 
 // DoContext is Do with a context.
-func (c *Client) DoContext(ctx context.Context, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+func (c *Client) DoContext(
+	ctx context.Context, method, target, body string, headers ...string,
+) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+c.Token)
 	r.Header.Set("Content-Type", "application/json")

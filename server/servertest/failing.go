@@ -48,7 +48,9 @@ type failingQuery struct {
 	fail func() error
 }
 
-func (f failingQuery) Books(context.Context, *int, *string, *int, *string, *int, map[string]any, []*model.OrderBy, *string) (*model.BookConnection, error) {
+func (f failingQuery) Books(
+	context.Context, *int, *string, *int, *string, *int, map[string]any, []*model.OrderBy, *string,
+) (*model.BookConnection, error) {
 	return nil, f.fail()
 }
 

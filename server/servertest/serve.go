@@ -119,7 +119,9 @@ func ServeAccounts(t *testing.T, url string, change ...func(*server.Config)) (*C
 }
 
 // ServeAccountsWith is ServeAccounts with the clock of accounts, and other keys of tokens.
-func ServeAccountsWith(t *testing.T, url string, now func() time.Time, keys auth.Config, change ...func(*server.Config)) (*Client, *accounts.Service) {
+func ServeAccountsWith(
+	t *testing.T, url string, now func() time.Time, keys auth.Config, change ...func(*server.Config),
+) (*Client, *accounts.Service) {
 	t.Helper()
 	c := Serve(t, url)
 	people := accounts.New(c.Store.Accounts, now, caller.Network)

@@ -16,11 +16,13 @@ var Secret = []byte("a secret of 32 bytes and no less")
 // catalogue:write, or the scopes that their resolver names.
 var NeededScopes = map[string][]string{
 	"createBook": {"books:create"}, "updateBook": {"books:update"}, "deleteBook": {"books:delete"},
-	"createGenre": {"genres:create"}, "updateGenre": {"genres:update"}, "deleteGenre": {"genres:delete", "books:delete"},
+	"createGenre": {"genres:create"}, "updateGenre": {"genres:update"},
+	"deleteGenre":    {"genres:delete", "books:delete"},
 	"createCategory": {"categories:create"}, "updateCategory": {"categories:update"},
 	"deleteCategory": {"categories:delete", "genres:delete", "books:delete"},
-	"upsertBook":     {"books:create", "books:update"}, "upsertGenre": {"genres:create", "genres:update"}, "upsertCategory": {"categories:create", "categories:update"},
-	"restoreBook": {"books:update"}, "restoreGenre": {"genres:update"}, "restoreCategory": {"categories:update"},
+	"upsertBook":     {"books:create", "books:update"}, "upsertGenre": {"genres:create", "genres:update"},
+	"upsertCategory": {"categories:create", "categories:update"},
+	"restoreBook":    {"books:update"}, "restoreGenre": {"genres:update"}, "restoreCategory": {"categories:update"},
 	"updateBooks": {"books:update"}, "updateGenres": {"genres:update"}, "updateCategories": {"categories:update"},
 	"deleteBooks": {"books:delete"}, "deleteGenres": {"genres:delete", "books:delete"},
 	"deleteCategories": {"categories:delete", "genres:delete", "books:delete"},
