@@ -140,3 +140,4 @@ document.addEventListener('click', (event) => {
   showTicked();
   if (!isAll) document.querySelector('.row h2 a').focus();
 });
+if (ticks(':checked').length) showTicked(); // ticked before this script ran
