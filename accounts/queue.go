@@ -24,16 +24,12 @@ const (
 // queue is a semaphore for hashes, fair between client networks. It has two lines, which take turns while both wait:
 //   - known: callers with a session or a link, or for an account that signed in from this network before. Next is the
 //     account served least recently.
-//
-// - strangers: all others. Next is the network whose login failed least recently or never: first among the sites (an
-// IPv4
-//
-//	address or an IPv6 /48), then within the site (IPv6 /64). A login that succeeds does not count.
+//   - strangers: all others. Next is the network whose login failed least recently or never: first among the sites (an
+//     IPv4 address or an IPv6 /48), then within the site (IPv6 /64). A login that succeeds does not count.
 //
 // If more than maxWaiting wait, one is refused. It is a stranger if there is one; then of a site that has failed
 // before; then of the site with most places if these are more than fairWaiting; then of the site that failed last;
-// then the
-// same for its networks; then the newest.
+// then the same for its networks; then the newest.
 type queue struct {
 	mu       sync.Mutex
 	free     int // permits

@@ -54,8 +54,7 @@ func (s *Store) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.
 // PurgeText deletes from the log the old columns of each row that had a text in one of them, and each
 // actor that contains it, or that is the account with this subject. Case and accents do not count. It returns the
 // numbers of changes that lost their columns and their actor. It deletes the responses stored for Idempotency-Keys,
-// and the keys of
-// callers with the text in their subject.
+// and the keys of callers with the text in their subject.
 func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64, err error) {
 	operand := collate.Fold(text)
 	if operand == "" {

@@ -62,9 +62,8 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 // Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction as long as the
 // revision stays the same. If the revision changes, fn runs a second time, in a transaction. known is a revision
 // already read for the same request, or model.NoRevision. If replicas allow it, fn runs on a replica that has every
-// commit from
-// before the call, or that is late. If that fails, fn runs again on the primary. Within Write fn sees the writes of the
-// transaction, and runs again until no other transaction commits at the same time.
+// commit from before the call, or that is late. If that fails, fn runs again on the primary. Within Write fn sees the
+// writes of the transaction, and runs again until no other transaction commits at the same time.
 //
 // The ways to read, and when each is the right one:
 //   - Read, for the response of a request.

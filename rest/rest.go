@@ -26,8 +26,7 @@ type Catalogue interface {
 	pipeline.Catalogue
 	// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write before it.
 	// Errors: NotFound if the row was deleted since, with its parent; else the write is stored and its response is
-	// unknown. fn may
-	// run again.
+	// unknown. fn may run again.
 	ReadBack(ctx context.Context, fn func(context.Context) error) error
 	// ReadTransaction calls fn in one transaction and at one revision, for long reads. If replicas may serve it, fn may
 	// run twice, else it runs once.

@@ -150,7 +150,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		operations: chain(graphQL, rate.Middleware(limits.Body, refuse), bodyLimit),
 		sockets:    chain(newSockets(cfg, graphQL, rate, setHeaders), rate.Middleware(0, refuse)),
 		api:        chain(lists, rate.Middleware(rest.MaxBodyBytes, refuse), bodyLimit),
-		// to disk
+		// without bodyLimit, because files go to disk
 		uploads: chain(lists, rate.Middleware(rest.MaxBodyBytes, refuse), admission.BodyTimeout(fileTimeout)),
 		probes:  recordRoute(mux), // without a rate limit, because they may share the address of a busy proxy
 		others: chain(recordRoute(mux),

@@ -27,8 +27,8 @@
 // not of commits: on PostgreSQL a lower seq may commit later.
 //
 //   - Tick: a row of the table ticks, with the PostgreSQL snapshot of the transaction that made it. Its changes are the
-//     changes that it sees and the tick before does not. They stay the same for ever, and have one time. On SQLite, which
-//     has one writer at a time, each change is a tick of its own, and its transaction gives it the time.
+//     changes that it sees and the tick before does not. They stay the same for ever, and have one time. On SQLite,
+//     which has one writer at a time, each change is a tick of its own, and its transaction gives it the time.
 //   - Position: a place in the log, after one change of a tick or after all. The feed, webhooks and the history hold
 //     positions. A position is refused when its changes are not kept.
 //   - asOf: a time from a client. It stands for the position after the last tick that is not later, and rows of the

@@ -35,8 +35,8 @@ const Known = 2
 
 // SinceSQL returns the SELECT of the books that changed after a mark and are, or were, in a selection. Its columns
 // are a revision, a number, and columns of the book r. The number is -1 for a book as it was at the mark, and 1 for
-// one as it
-// is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known or more.
+// one as it is. One row has the number 0 and the catalogue's revision, which revision selects, and one may have Known
+// or more.
 func (l *Log) SinceSQL(b *query.Builder, mark Mark, where *model.Condition, revision string, columns []string) string {
 	book, limit := types[model.TypeBook], b.Arg(maxSince+1)
 	known, after, current := l.sinceSQL(b, mark)

@@ -53,7 +53,7 @@ type tickState struct {
 	Recent  bool  // the tick was made within tickInterval
 }
 
-const tickStateSQL = `SELECT coalesce(t.id, 0) AS newest, 
+const tickStateSQL = `SELECT coalesce(t.id, 0) AS newest,
 coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign,
 coalesce(t.age BETWEEN interval '0' AND interval '50 ms', false) AS recent
 FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN

@@ -106,8 +106,7 @@ func (c *Cache) Count(ctx context.Context, key string, r Reader, columns []strin
 
 // since returns the kept counts of a selection, what changed since their mark, and the revision of that. If the log
 // does not go back to the mark, or genres have changed, the counts are new and still empty. They are nil if the log
-// has no
-// mark at all.
+// has no mark at all.
 func (c *Cache) since(
 	ctx context.Context, key string, r Reader, columns []string,
 ) (kept *Kept, delta *Delta, at model.Revision, err error) {

@@ -223,7 +223,8 @@ func (t triggered) postgres() (all []trigger) {
 		text := name + " " + strings.Join(args, `\000`) + `\000`
 		all = append(all, trigger{name, fmt.Sprintf(`-- +goose StatementBegin
 DO $made$ BEGIN
-  IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = '%[1]s'::regclass AND tgname || ' ' || encode(tgargs, 'escape') = '%[2]s') THEN
+  IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = '%[1]s'::regclass
+    AND tgname || ' ' || encode(tgargs, 'escape') = '%[2]s') THEN
     %[3]sDROP TRIGGER IF EXISTS %[4]s ON %[1]s;
     CREATE TRIGGER %[4]s %[5]s ON %[1]s FOR EACH ROW EXECUTE FUNCTION %[6]s('%[7]s');
   END IF;

@@ -21,8 +21,7 @@ const (
 
 // Listener limits the connections of l, except those with streams (Exempt). Above max connections, or 32 MiB of
 // unsent responses, it closes a connection of the client network with the most connections: the one that has waited
-// longest for its client, or an active one if
-// none waits.
+// longest for its client, or an active one if none waits.
 func Listener(l net.Listener, max int) net.Listener {
 	return &listener{Listener: l, max: max, connections: map[*connection]bool{}, networks: map[netip.Addr]int{}}
 }

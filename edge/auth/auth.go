@@ -178,8 +178,7 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 
 // Verify returns the caller who holds token, a JWS in compact form (RFC 7515, section 3.1). The subject may be empty.
 // The error is a *model.TokenError. Its message says only that the token is expired, invalid or not verifiable now,
-// so
-// that it does not help to forge one. Its cause has the details and is logged at debug level.
+// so that it does not help to forge one. Its cause has the details and is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
 	caller, err := v.callerOf(ctx, token)
 	if err != nil {

@@ -58,8 +58,8 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 		Spellings: strings.Fields(`
 			publicationdate publisheddate publishdate datepublished dateofpublication pubdate releasedate
 			published originalpublicationdate originalpublicationyear publicationyear yearofpublication
-			yearpublished publishedyear firstpublishyear firstpublished dateofpublicationdistributionetc 260c 264c 210d 214d issued
-			year date copyrightdate copyrightyear
+			yearpublished publishedyear firstpublishyear firstpublished dateofpublicationdistributionetc
+			260c 264c 210d 214d issued year date copyrightdate copyrightyear
 		`), Fallbacks: []string{"data"},
 	}, dateCodec, func(b *Book) *Date { return &b.PublishedAt }),
 	required(FieldInfo{

@@ -226,9 +226,8 @@ func isSeparator(r rune) bool {
 
 // isWord reports whether a word is written as words are: of letters of one script, in lower case but for the first or
 // in upper case, with vowels, and if it is Latin with more letters of ASCII than others. foreign is the number of
-// others, and usual
-// of those that one language has: all if the word is Latin. Words have languages of their own, because a list of
-// books has names of many countries.
+// others, and usual of those that one language has: all if the word is Latin. Words have languages of their own,
+// because a list of books has names of many countries.
 func isWord(word string, foreign, usual int) bool {
 	all, latin, uppers := 0, 0, 0
 	before := rune(0)

@@ -98,8 +98,8 @@ var textNames = []string{"value", "name", "text", "amount", "literal", "raw"}
 // nameParts are the parts of a person's name in the order in which they are spoken, without case and signs: given
 // names, particle, family name and suffix, as CSL JSON, BibLaTeX, Zotero and schema.org call them.
 var nameParts = strings.Fields(`honorificprefix given givenname givennames firstname firstnames forename forenames first
-	middle middlename middlenames additionalname droppingparticle nondroppingparticle particle prefix nameprefix von prelast
-	family familyname lastname surname last suffix namesuffix honorificsuffix lineage jr`)
+	middle middlename middlenames additionalname droppingparticle nondroppingparticle particle prefix nameprefix von
+	prelast family familyname lastname surname last suffix namesuffix honorificsuffix lineage jr`)
 
 var withoutSigns = strings.NewReplacer("-", "", "_", "", " ", "")
 

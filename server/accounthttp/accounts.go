@@ -3,14 +3,13 @@
 //
 // Every POST takes a form (application/x-www-form-urlencoded) or JSON with the same names, at most 64 KiB, and only
 // from a page of the own origin. A request with JSON, or with Accept: application/json, gets the envelope of /api:
-// 200 with
-// data. Another one is redirected (303) to the field next, a path of this server, or gets a new link or token as text.
-// An error has the envelope, its status and errors by field.
+// 200 with data. Another one is redirected (303) to the field next, a path of this server, or gets a new link or
+// token as text. An error has the envelope, its status and errors by field.
 //
 //	POST /login                        email or name, password         signs in; each takes the name or the address
 //	POST /logout                                                        ends the session
-//	POST /welcome/check                secret                           data: {name} of the link's account; empty: it makes the first admin
-//	POST /welcome                      secret, password, name           uses a link up and signs in; name makes the first admin
+//	POST /welcome/check                secret                           data: {name}, empty for the first admin
+//	POST /welcome                      secret, password, name           uses a link up and signs in; name: first admin
 //	POST /account/name                 display_name                    sets the name that others see
 //	POST /account/password             old_password, password           ends all sessions and begins a new one
 //	POST /account/sessions/{id}/end                                     ends one's own session
@@ -20,7 +19,7 @@
 //
 // Admins:
 //
-//	POST /accounts                     name, display_name, role         data: {account, secret} of the link, shown once
+//	POST /accounts                     name, display_name, role         data: {account, secret}, shown once
 //	POST /accounts/{id}/role           role
 //	POST /accounts/{id}/disable        …/enable, …/end-sessions
 //	POST /accounts/{id}/link                                            data: {secret}, shown once

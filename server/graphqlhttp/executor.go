@@ -38,8 +38,7 @@ func (h *Handler) CreateOperation(
 
 // Query runs a query for another handler of this server, and charges the caller. The document is the server's own, so
 // it runs even if only trusted documents do. Variables are a JSON object or null. It returns the data, with its
-// newest position
-// if that is wanted, or the first error of the response.
+// newest position if that is wanted, or the first error of the response.
 func (h *Handler) Query(
 	ctx context.Context, query string, variables []byte, wantsPosition bool,
 ) (data []byte, position string, err error) {

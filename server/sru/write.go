@@ -129,7 +129,7 @@ func fail(w http.ResponseWriter, operation string, err error) {
 	if operation == "explain" {
 		response = "explainResponse"
 	}
-	// to memory
+	// it writes to memory, so it does not fail
 	body, _ := render("failure", map[string]any{"Response": response, "Code": d.code, "Details": d.details})
 	respond(w, status, body)
 }

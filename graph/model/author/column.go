@@ -11,12 +11,10 @@ const commas = ",，、،"
 // IsInverted reports whether the authors in a column are written with the family name first: at least 7 of 10 names
 // with one comma have one word before it, or two before and one behind it: "García Márquez, Gabriel".
 //
-// - Fewer than three such names count only if Parse inverts one of them too, because "Plato, Walter Hamilton" alone
-// is
-//
-//	  two persons.
-//	- If all have one word on both sides, such as "Ilf, Petrov", and more cells have a given name first, they are two
-//	  persons.
+//   - Fewer than three such names count only if Parse inverts one of them too, because "Plato, Walter Hamilton" alone
+//     is two persons.
+//   - If all have one word on both sides, such as "Ilf, Petrov", and more cells have a given name first, they are two
+//     persons.
 func IsInverted(cells iter.Seq[string]) bool {
 	var all, family, twoWords, sure, spoken int
 	for cell := range cells {

@@ -12,9 +12,8 @@ import (
 
 // Identity returns the key of sameness: two texts are one name if their keys are equal. It is the text in NFKC with
 // full case folding, without characters that are ignored by default (Unicode Standard, section 3.13, definition
-// D145), and
-// with one space for white space. Accents count: "Öl" is not "Ol". A text that would have an empty key is its own key.
-// Texts with one key have one Fold.
+// D145), and with one space for white space. Accents count: "Öl" is not "Ol". A text that would have an empty key is
+// its own key. Texts with one key have one Fold.
 func Identity(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

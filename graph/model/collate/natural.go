@@ -14,14 +14,11 @@ const naturalKeyLength = 600
 // Both databases have the same rule as natural_key. It reads the folded text:
 //
 //   - A run of digits, of whatever script, is a whole number: "R 2" precedes "R 10". Zeros before it do not count.
-//
-// - Digits after a point that follows a digit are a decimal fraction: 641, 641.5, 641.55, 641.6. Zeros after it do
-// not
-//
-//	  count.
-//	- So are the digits of Cutter numbers: a point after a digit, letters and digits, and further letters and digits
-//	  right after them: "QA76 .S73" precedes "QA76 .S8".
-//	- Spaces around a number do not count. All other signs do, and order by code point: "-" is no minus.
+//   - Digits after a point that follows a digit are a decimal fraction: 641, 641.5, 641.55, 641.6. Zeros after it do
+//     not count.
+//   - So are the digits of Cutter numbers: a point after a digit, letters and digits, and further letters and digits
+//     right after them: "QA76 .S73" precedes "QA76 .S8".
+//   - Spaces around a number do not count. All other signs do, and order by code point: "-" is no minus.
 //
 // Equal texts follow in the order of their folded form, which is the key's end.
 func NaturalKey(s string) string {

@@ -19,8 +19,9 @@ var bibliographic = pairs(`
 // replacedCodes maps discontinued codes to current ones (MARC Code List for Languages). Some are codes of other
 // languages in ISO 639-3.
 var replacedCodes = pairs(`
-	cam:khm esp:epo eth:gez far:fao fri:fry gae:gla gag:glg gal:orm gua:grn int:ina iri:gle kus:kos lan:oci lap:smi max:glv
-	mla:mlg mol:rum sao:smo scc:srp scr:hrv sho:sna snh:sin sso:sot swz:ssw tag:tgl taj:tgk tar:tat tru:chk tsw:tsn
+	cam:khm esp:epo eth:gez far:fao fri:fry gae:gla gag:glg gal:orm gua:grn int:ina iri:gle kus:kos lan:oci lap:smi
+	max:glv mla:mlg mol:rum sao:smo scc:srp scr:hrv sho:sna snh:sin sso:sot swz:ssw tag:tgl taj:tgk tar:tat
+	tru:chk tsw:tsn
 `)
 
 // pairs returns the table of a text with pairs of codes.

@@ -11,7 +11,7 @@
 //	price        020 $c, 952 $v (replacement price), 952 $g                  020 $c
 //	publisher    264 _1 $b, 260 $b                                           264 _1 $b
 //	publishedAt  264 _1 $c, 260 $c, 008/07-14                                264 _1 $c, 008/07-14
-//	language     041 $a, 008/35-37                                           008/35-37, and 041 _7 if a code of MARC says less
+//	language     041 $a, 008/35-37                                           008/35-37, 041 _7 if that says more
 //	pages        300 $a                                                      300 $a
 //	description  520 $a $b                                                   520 $a, one field a paragraph
 //	genre        655 $a, 650 $a                                              655 _7 $a $2 local
