@@ -68,13 +68,17 @@ function showTicked() {
   for (const link of bar.querySelectorAll('[data-address]')) link.href = `${link.dataset.address}?ids=${chosen}`;
 }
 
+function offerAgain(error, act) {
+  announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act, bad: true });
+}
+
 // tickFound ticks all books of the list, also on other pages.
 async function tickFound(bar) {
   let books;
   try {
     ({ books } = await request('query Found($filter: BookFilter, $search: String) { books(first: 1000, filter: $filter, search: $search) { nodes { id name } } }', JSON.parse(bar.dataset.found)));
   } catch (error) {
-    return announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act: () => tickFound(bar), bad: true });
+    return offerAgain(error, () => tickFound(bar));
   }
   if (!bar.isConnected) return; // the user has left the list
   const here = ticks().map(({ value }) => value);
@@ -109,7 +113,7 @@ async function changeGenre() {
   try {
     ({ genres } = await request('query Genres { genres(first: 1000, orderBy: [{ field: CATEGORY_NAME }, { field: NAME }]) { nodes { id name category { name } } } }'));
   } catch (error) {
-    return announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act: changeGenre, bad: true });
+    return offerAgain(error, changeGenre);
   }
   openDialog(`<h2></h2><div class="field"><label for="dialog-genre">New genre of these books</label><select id="dialog-genre" name="genreId" required><option value="">Choose a genre</option></select></div>
     <p class="buttons"><button class="button main">Change genre</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
