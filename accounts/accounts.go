@@ -126,12 +126,12 @@ func LocalPath(path string) string {
 
 // WithCommandLine returns a context whose caller is the command line, which may manage all accounts.
 func WithCommandLine(ctx context.Context) context.Context {
-	return model.WithPrincipal(ctx, model.Principal{Operator: true})
+	return model.WithCaller(ctx, model.Caller{Operator: true})
 }
 
 // self returns the caller, who must have a session. An own token must not manage its account.
-func self(ctx context.Context) (model.Principal, error) {
-	p, err := model.Caller(ctx)
+func self(ctx context.Context) (model.Caller, error) {
+	p, err := model.CallerOf(ctx)
 	if err == nil && (p.Account == nil || p.Session == 0) {
 		err = model.Errorf(model.Forbidden, "Sign in with your password for this.")
 	}

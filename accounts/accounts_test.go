@@ -83,7 +83,7 @@ func (b *bench) as(t *testing.T, in *SignedIn) context.Context {
 	if err != nil || !ok {
 		t.Fatalf("the session of %s: %t, %v", in.Account.Name, ok, err)
 	}
-	return model.WithPrincipal(t.Context(), p)
+	return model.WithCaller(t.Context(), p)
 }
 
 // wantIn demands that a session counts or not, at once where it was ended and after a second elsewhere.
@@ -718,7 +718,7 @@ func TestFormerAdmin(t *testing.T) {
 		b.add(t, "root", model.Admin)
 		b.add(t, "ada", model.Admin)
 		ada := b.as(t, must(b.Login(t.Context(), "ada", password, "")))
-		p, err := model.Caller(ada)
+		p, err := model.CallerOf(ada)
 		check(t, err)
 		check(t, b.SetRole(WithCommandLine(t.Context()), p.Account.ID, model.Editor))
 		_, _, err = b.Invite(ada, Invitation{Name: "eve", Role: model.Admin})
@@ -767,7 +767,7 @@ func TestLoginToken(t *testing.T) {
 		if !ok || err != nil || p.Subject != "account:1" || p.Scopes != model.Roles[model.Editor] || !p.Scoped || p.Cookie {
 			t.Errorf("%+v %t %v", p, ok, err)
 		}
-		check(t, b.Logout(model.WithPrincipal(t.Context(), p)))
+		check(t, b.Logout(model.WithCaller(t.Context(), p)))
 		if _, ok, _ := b.Session(t.Context(), session); ok {
 			t.Error("it counts after logout")
 		}
@@ -828,7 +828,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s has %q", text, got)
 		}
 		p, _, _ := b.Token(t.Context(), text)
-		ctx := model.WithPrincipal(t.Context(), p)
+		ctx := model.WithCaller(t.Context(), p)
 		for name, err := range map[string]error{
 			"a token": second(b.CreateToken(ctx, input)), "sessions": second(b.Sessions(ctx, p.Account.ID)), "accounts": second(b.List(ctx)),
 			"password": second(b.ChangePassword(ctx, password, "another password", "")), "role": b.SetRole(ctx, p.Account.ID, model.Admin),
@@ -899,9 +899,9 @@ func TestAuthorisation(t *testing.T) {
 		for name, ctx := range map[string]context.Context{
 			"nobody":           t.Context(),
 			"an editor":        b.as(t, b.add(t, "ada", model.Editor)),
-			"a foreign token":  model.WithPrincipal(t.Context(), model.Principal{Subject: "x"}),
-			"a foreign scope":  model.WithPrincipal(t.Context(), model.Principal{Subject: "x", Scoped: true, Scopes: model.AdminScope}),
-			"every narrow one": model.WithPrincipal(t.Context(), model.Principal{Subject: "x", Scoped: true, Scopes: model.WriteScope}),
+			"a foreign token":  model.WithCaller(t.Context(), model.Caller{Subject: "x"}),
+			"a foreign scope":  model.WithCaller(t.Context(), model.Caller{Subject: "x", Scoped: true, Scopes: model.AdminScope}),
+			"every narrow one": model.WithCaller(t.Context(), model.Caller{Subject: "x", Scoped: true, Scopes: model.WriteScope}),
 		} {
 			for use, err := range map[string]error{
 				"invite": func() error { _, _, err := b.Invite(ctx, Invitation{Name: "eve", Role: model.Admin}); return err }(),
@@ -926,8 +926,8 @@ func TestActorName(t *testing.T) {
 			actor, want string
 		}{
 			"a reader": {reader, "account:1", "ada"}, "nobody": {t.Context(), "account:1", ""}, "a database role": {reader, "catalogue", ""}, "unknown": {reader, "account:9", ""},
-			"a narrow scope": {model.WithPrincipal(t.Context(), model.Principal{Scoped: true, Scopes: "books:create"}), "account:1", ""},
-			"a foreign one":  {model.WithPrincipal(t.Context(), model.Principal{Scoped: true, Scopes: model.WriteScope}), "account:1", "ada"},
+			"a narrow scope": {model.WithCaller(t.Context(), model.Caller{Scoped: true, Scopes: "books:create"}), "account:1", ""},
+			"a foreign one":  {model.WithCaller(t.Context(), model.Caller{Scoped: true, Scopes: model.WriteScope}), "account:1", "ada"},
 		} {
 			if got, err := b.ActorName(tt.ctx, tt.actor); got != tt.want || err != nil {
 				t.Errorf("%s: %q, %v, want %q", name, got, err, tt.want)

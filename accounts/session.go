@@ -21,15 +21,15 @@ const (
 
 // found is the result of a look-up.
 type found struct {
-	caller     *model.Principal // nil: no such session or token
+	caller     *model.Caller // nil: no such session or token
 	at         time.Time
 	generation int64
 }
 
 // lookUp returns the caller of a key, from the cache if it is at most maxAge old, else by load.
 func (s *Service) lookUp(
-	ctx context.Context, key string, load func(context.Context) (*model.Principal, error),
-) (p model.Principal, ok bool, err error) {
+	ctx context.Context, key string, load func(context.Context) (*model.Caller, error),
+) (p model.Caller, ok bool, err error) {
 	generation, now := s.generation.Load(), s.now()
 	f, cached := s.known.Get(key)
 	if age := now.Sub(f.at); !cached || f.generation != generation || age < 0 || age >= maxAge {
@@ -46,9 +46,9 @@ func (s *Service) lookUp(
 }
 
 // Cookie returns the caller of a session by the value of its cookie; ok is false if there is none.
-func (s *Service) Cookie(ctx context.Context, secret string) (p model.Principal, ok bool, err error) {
+func (s *Service) Cookie(ctx context.Context, secret string) (p model.Caller, ok bool, err error) {
 	hash := digest(secret)
-	p, ok, err = s.lookUp(ctx, "cookie "+hex.EncodeToString(hash), func(ctx context.Context) (*model.Principal, error) {
+	p, ok, err = s.lookUp(ctx, "cookie "+hex.EncodeToString(hash), func(ctx context.Context) (*model.Caller, error) {
 		return s.session(ctx)(s.store.SessionBySecret(ctx, hash, s.micros(0)))
 	})
 	p.Cookie = ok
@@ -56,19 +56,19 @@ func (s *Service) Cookie(ctx context.Context, secret string) (p model.Principal,
 }
 
 // Session returns the caller of a session by the sid of a login token; ok is false if there is none.
-func (s *Service) Session(ctx context.Context, sid string) (p model.Principal, ok bool, err error) {
+func (s *Service) Session(ctx context.Context, sid string) (p model.Caller, ok bool, err error) {
 	hash, err := hex.DecodeString(sid)
 	if err != nil {
 		return p, false, nil
 	}
-	return s.lookUp(ctx, "session "+sid, func(ctx context.Context) (*model.Principal, error) {
+	return s.lookUp(ctx, "session "+sid, func(ctx context.Context) (*model.Caller, error) {
 		return s.session(ctx)(s.store.SessionBySecret(ctx, hash, s.micros(0)))
 	})
 }
 
 // session records the use of a session, and returns its caller.
-func (s *Service) session(ctx context.Context) func(*account.Session, error) (*model.Principal, error) {
-	return func(row *account.Session, err error) (*model.Principal, error) {
+func (s *Service) session(ctx context.Context) func(*account.Session, error) (*model.Caller, error) {
+	return func(row *account.Session, err error) (*model.Caller, error) {
 		if err != nil || row == nil {
 			return nil, err
 		}
@@ -82,8 +82,8 @@ func (s *Service) session(ctx context.Context) func(*account.Session, error) (*m
 }
 
 // callerOf returns the caller who has an account, without scopes.
-func callerOf(a *model.Account, expires int64) *model.Principal {
-	return &model.Principal{Subject: a.Subject(), Account: a, Expires: time.UnixMicro(expires), Scoped: true}
+func callerOf(a *model.Account, expires int64) *model.Caller {
+	return &model.Caller{Subject: a.Subject(), Account: a, Expires: time.UnixMicro(expires), Scoped: true}
 }
 
 // Session is a session of an account, without its secret.
@@ -102,7 +102,7 @@ func (s *Service) Sessions(ctx context.Context, id model.ID) ([]Session, error) 
 		return nil, err
 	}
 	rows, err := s.store.Sessions(ctx, id, s.micros(0))
-	caller, _ := model.Caller(ctx)
+	caller, _ := model.CallerOf(ctx)
 	sessions := make([]Session, len(rows))
 	for i, row := range rows {
 		sessions[i] = Session{
@@ -137,7 +137,7 @@ func (s *Service) EndSessions(ctx context.Context, id model.ID) error {
 
 // Logout ends the caller's session. A token without one is BadUserInput.
 func (s *Service) Logout(ctx context.Context) error {
-	p, err := model.Caller(ctx)
+	p, err := model.CallerOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ type nameList struct {
 // ActorName returns the display name of the account that is an actor, or "" for another actor or a caller without
 // ReadScope. A name may be a second old.
 func (s *Service) ActorName(ctx context.Context, actor string) (string, error) {
-	if p, err := model.Caller(ctx); err != nil || !p.Has(model.ReadScope) {
+	if p, err := model.CallerOf(ctx); err != nil || !p.Has(model.ReadScope) {
 		return "", nil
 	}
 	id, ok := model.AccountOf(actor)

@@ -43,13 +43,13 @@ func checksum(secret string) string {
 
 // Token returns the caller of an account's own token; ok is false if it is unknown, revoked or expired. A scope counts
 // if the token has it, and the role of its account now.
-func (s *Service) Token(ctx context.Context, token string) (p model.Principal, ok bool, err error) {
+func (s *Service) Token(ctx context.Context, token string) (p model.Caller, ok bool, err error) {
 	secret, found := strings.CutPrefix(token, TokenPrefix)
 	if !found || len(secret) != secretChars+sumChars || checksum(secret[:secretChars]) != secret[secretChars:] {
 		return p, false, nil // without a look-up
 	}
 	hash := digest(token)
-	return s.lookUp(ctx, "token "+hex.EncodeToString(hash), func(ctx context.Context) (*model.Principal, error) {
+	return s.lookUp(ctx, "token "+hex.EncodeToString(hash), func(ctx context.Context) (*model.Caller, error) {
 		row, err := s.store.TokenBySecret(ctx, hash, s.micros(0))
 		if err != nil || row == nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 
 // by returns the context of a caller's request.
 func by(ctx context.Context, subject string) context.Context {
-	return model.WithPrincipal(ctx, model.Principal{Subject: subject})
+	return model.WithCaller(ctx, model.Caller{Subject: subject})
 }
 
 // TestActors logs the caller of each write, also of those that share a statement or follow another on

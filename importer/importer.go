@@ -42,10 +42,10 @@ type Catalogue interface {
 
 // AsOperator returns a context that may write. It is for a process that opens the database itself.
 func AsOperator(ctx context.Context) context.Context {
-	return model.WithPrincipal(ctx, model.Principal{Subject: "import"})
+	return model.WithCaller(ctx, model.Caller{Subject: "import"})
 }
 
-// Importer stores the rows of a file in a catalogue, as the principal of the context, and counts them.
+// Importer stores the rows of a file in a catalogue, as the caller of the context, and counts them.
 type Importer struct {
 	Catalogue Catalogue
 	DryRun    bool         // store nothing

@@ -33,7 +33,7 @@ func (r *queryResolver) RecentChanges(
 	since *model.Timestamp, after *string, first int,
 ) (*model.ChangePage, error) {
 	if actor != nil { // the rows found would tell it
-		if _, err := model.Caller(ctx); err != nil {
+		if _, err := model.CallerOf(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -242,7 +242,7 @@ func (r *mutationResolver) RestoreCategory(
 func restore[T any](
 	ctx context.Context, writer db.Writer[T], input model.RestoreInput, create, update string,
 ) (*model.Payload[T], error) {
-	if _, err := model.Caller(ctx); err != nil {
+	if _, err := model.CallerOf(ctx); err != nil {
 		return nil, err
 	}
 	row, err := writer.Revert(ctx, input, func(exists bool) error {

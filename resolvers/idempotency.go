@@ -15,7 +15,7 @@ import (
 func (r *Resolver) Idempotent(
 	ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error),
 ) (answer []byte, replayed bool, err error) {
-	caller, err := model.Caller(ctx)
+	caller, err := model.CallerOf(ctx)
 	if err != nil {
 		return nil, false, err
 	}

@@ -24,7 +24,7 @@ func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) 
 	t.Helper()
 	store := catalogtest.Open(t, url)
 	catalogue := resolvers.New(store)
-	return catalogue, catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
+	return catalogue, catalogue.WithSnapshot(model.WithCaller(t.Context(), model.Caller{Subject: "import"}))
 }
 
 var cellFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category", "isbn", "publisher", "language", "shelf_mark"}
@@ -346,7 +346,7 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 	})
 }
 
-func TestImportNeedsAPrincipal(t *testing.T) {
+func TestImportNeedsACaller(t *testing.T) {
 	t.Parallel()
 	catalogue, _ := importing(t, catalogtest.SQLite(t))
 	ctx := catalogue.WithSnapshot(t.Context())

@@ -188,7 +188,7 @@ func TestOnce(t *testing.T) {
 			t.Errorf("without a token: %v", err)
 		}
 		for subject, first := range map[string]string{"me": "", "you": ""} {
-			ctx := model.WithPrincipal(t.Context(), model.Principal{Subject: subject})
+			ctx := model.WithCaller(t.Context(), model.Caller{Subject: subject})
 			for _, again := range []bool{false, true, true} {
 				answer, replayed, err := r.Idempotent(ctx, "key", "print", write)
 				if err != nil || replayed != again || again && string(answer) != first {

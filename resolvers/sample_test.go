@@ -13,7 +13,7 @@ func TestSample(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		r := resolvers.New(migrated(t, url))
-		ctx := r.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{Subject: "reader"}))
+		ctx := r.WithSnapshot(model.WithCaller(t.Context(), model.Caller{Subject: "reader"}))
 		payload, err := r.Mutation().LoadSample(ctx, model.LoadSampleInput{})
 		if err != nil || payload.Count != 300 {
 			t.Fatalf("%+v, %v", payload, err)

@@ -131,7 +131,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, 
 		if !h.options.OpenDelete || !model.IsCode(err, model.Unauthenticated) {
 			return err
 		}
-		r = r.WithContext(model.WithPrincipal(r.Context(), model.Principal{}))
+		r = r.WithContext(model.WithCaller(r.Context(), model.Caller{}))
 	}
 	policy, err := h.onChildren(r)
 	if err != nil {

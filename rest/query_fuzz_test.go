@@ -20,7 +20,7 @@ import (
 func FuzzListParameters(f *testing.F) {
 	store := catalogtest.Open(f, catalogtest.SQLite(f))
 	catalogue := resolvers.New(store)
-	ctx := catalogue.WithSnapshot(model.WithPrincipal(f.Context(), model.Principal{}))
+	ctx := catalogue.WithSnapshot(model.WithCaller(f.Context(), model.Caller{}))
 	form, err := model.ParseForm([]byte(`{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre":"Fantasy","category":"Fiction"}`))
 	if err != nil {
 		f.Fatal(err)

@@ -46,7 +46,7 @@ func (s *service) realBooks() *service {
 		rows = append(rows, row)
 	}
 	catalogue := resolvers.New(s.store)
-	ctx := catalogue.WithSnapshot(model.WithPrincipal(s.Context(), model.Principal{}))
+	ctx := catalogue.WithSnapshot(model.WithCaller(s.Context(), model.Caller{}))
 	if _, err := catalogue.ImportBooks(ctx, rows); err != nil {
 		s.Fatal(err)
 	}

@@ -74,7 +74,7 @@ type abuse struct {
 // fill stores books, so that a stream reads for a while before it follows.
 func (a *abuse) fill(t *testing.T) {
 	t.Helper()
-	ctx := model.WithPrincipal(t.Context(), model.Principal{Subject: "import"})
+	ctx := model.WithCaller(t.Context(), model.Caller{Subject: "import"})
 	page, err := a.Store.Changes(ctx, model.ChangeArgs{First: 1})
 	servertest.Must(t, err)
 	a.oldest = page.Position

@@ -118,7 +118,7 @@ func TestFieldsAtEachDoor(t *testing.T) {
 					form["name"] = model.Text("of " + f.Name)
 				}
 				catalogue := resolvers.New(c.Store)
-				ctx := catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{}))
+				ctx := catalogue.WithSnapshot(model.WithCaller(t.Context(), model.Caller{}))
 				result, err := catalogue.ImportBooks(ctx, []model.Form{form})
 				if err != nil || len(result.Rejected) > 0 {
 					t.Errorf("%s: import: %+v, %v", f.Name, result, err)

@@ -38,7 +38,7 @@ type Config struct {
 	Logger       *slog.Logger // nil: no log
 	Catalogue    Catalogue
 	Connections  int                             // maximum database connections; 0: 16
-	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
+	Authenticate func(http.Handler) http.Handler // puts a model.Caller into the context
 	// RequireValidToken refuses all requests with an invalid token, even those that need no token.
 	RequireValidToken bool
 	Observer          *telemetry.Observer // nil: a new one

@@ -93,7 +93,7 @@ func patiently(t *testing.T, fn func(t *testing.T, w *wire), change ...func(*ser
 	t.Helper()
 	verify := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r.WithContext(model.WithPrincipal(r.Context(), model.Principal{})))
+			next.ServeHTTP(w, r.WithContext(model.WithCaller(r.Context(), model.Caller{})))
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {

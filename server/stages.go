@@ -13,7 +13,7 @@ import (
 func requireValidToken(required bool) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, err := model.Caller(r.Context()); required && model.TokenErrorOf(r.Context()) != nil {
+			if _, err := model.CallerOf(r.Context()); required && model.TokenErrorOf(r.Context()) != nil {
 				refuse(w, r, err)
 				return
 			}

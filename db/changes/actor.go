@@ -11,7 +11,7 @@ const maxActor = 255
 
 // Actor returns the subject of the caller as the log stores it, or an empty text.
 func Actor(ctx context.Context) string {
-	caller, err := model.Caller(ctx)
+	caller, err := model.CallerOf(ctx)
 	if err != nil {
 		return ""
 	}

@@ -28,7 +28,7 @@ type Queue struct {
 	mu          sync.Mutex
 	used        int64
 	servedTotal uint64 // admitted requests
-	callers     map[caller.Caller]*usage
+	callers     map[caller.Key]*usage
 	waiting     []*ticket // the oldest first
 }
 
@@ -48,7 +48,7 @@ type ticket struct {
 
 // NewQueue returns a queue with size permits. One caller can hold maxPerCaller of them.
 func NewQueue(size, maxPerCaller int64) *Queue {
-	return &Queue{size: size, maxPerCaller: maxPerCaller, callers: map[caller.Caller]*usage{}}
+	return &Queue{size: size, maxPerCaller: maxPerCaller, callers: map[caller.Key]*usage{}}
 }
 
 // Acquire waits until the caller of ctx holds the permits, at most maxPerCaller. Call release when
@@ -73,7 +73,7 @@ func (q *Queue) Acquire(ctx context.Context, permits int64) (release func(), err
 	return nil, ErrBusy
 }
 
-func (q *Queue) enter(who caller.Caller, permits int64) *ticket {
+func (q *Queue) enter(who caller.Key, permits int64) *ticket {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.callers[who]

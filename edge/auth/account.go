@@ -17,9 +17,9 @@ type Accounts interface {
 	Key(ctx context.Context, issuer, kid string) (ed25519.PublicKey, error)
 	// Session returns the caller of a session by the sid of a login token, Token by an own token of an account, and
 	// Cookie by the value of a cookie. ok is false if there is none.
-	Session(ctx context.Context, sid string) (caller model.Principal, ok bool, err error)
-	Token(ctx context.Context, token string) (caller model.Principal, ok bool, err error)
-	Cookie(ctx context.Context, secret string) (caller model.Principal, ok bool, err error)
+	Session(ctx context.Context, sid string) (caller model.Caller, ok bool, err error)
+	Token(ctx context.Context, token string) (caller model.Caller, ok bool, err error)
+	Cookie(ctx context.Context, secret string) (caller model.Caller, ok bool, err error)
 }
 
 const (
@@ -37,12 +37,12 @@ var (
 )
 
 // looked returns the result of a look-up.
-func looked(caller model.Principal, ok bool, err error) (model.Principal, error) {
+func looked(caller model.Caller, ok bool, err error) (model.Caller, error) {
 	switch {
 	case err != nil:
-		return model.Principal{}, fmt.Errorf("%w: %w", errUnchecked, err)
+		return model.Caller{}, fmt.Errorf("%w: %w", errUnchecked, err)
 	case !ok:
-		return model.Principal{}, errSession
+		return model.Caller{}, errSession
 	}
 	return caller, nil
 }
@@ -71,5 +71,5 @@ func (v *Verifier) verifyLogin(ctx context.Context, token string) (verifiedToken
 	if err != nil || sid == "" {
 		return verifiedToken{}, errors.Join(err, errors.New("the login token has no session"))
 	}
-	return verifiedToken{model.Principal{Expires: expires.Time}, own, nil, sid}, nil
+	return verifiedToken{model.Caller{Expires: expires.Time}, own, nil, sid}, nil
 }

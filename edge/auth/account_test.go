@@ -35,19 +35,19 @@ func (f *fakeAccounts) Key(_ context.Context, issuer, kid string) (ed25519.Publi
 	return ownKey.Public().(ed25519.PublicKey), f.err
 }
 
-func (f *fakeAccounts) look(ok bool) (model.Principal, bool, error) {
-	return model.Principal{Subject: "account:12", Account: &model.Account{ID: 12}, Session: 7}, ok, f.err
+func (f *fakeAccounts) look(ok bool) (model.Caller, bool, error) {
+	return model.Caller{Subject: "account:12", Account: &model.Account{ID: 12}, Session: 7}, ok, f.err
 }
 
-func (f *fakeAccounts) Session(_ context.Context, sid string) (model.Principal, bool, error) {
+func (f *fakeAccounts) Session(_ context.Context, sid string) (model.Caller, bool, error) {
 	return f.look(sid == "7")
 }
 
-func (f *fakeAccounts) Token(_ context.Context, token string) (model.Principal, bool, error) {
+func (f *fakeAccounts) Token(_ context.Context, token string) (model.Caller, bool, error) {
 	return f.look(token == "cat_good")
 }
 
-func (f *fakeAccounts) Cookie(_ context.Context, secret string) (model.Principal, bool, error) {
+func (f *fakeAccounts) Cookie(_ context.Context, secret string) (model.Caller, bool, error) {
 	return f.look(secret == "good")
 }
 
@@ -101,7 +101,7 @@ func TestUnchecked(t *testing.T) {
 	text := login(t, ownKey, nil, nil)
 	wantSubject(t, v, text, "account:12")
 	p := must(v.Verify(t.Context(), text))
-	ctx := withCaller(t.Context(), p, func(ctx context.Context) (model.Principal, error) { return v.Verify(ctx, text) })
+	ctx := withCaller(t.Context(), p, func(ctx context.Context) (model.Caller, error) { return v.Verify(ctx, text) })
 	accounts.err = errors.New("away")
 	for _, token := range []string{text, "cat_good", login(t, ownKey, object{"typ": "x"}, nil)} {
 		_, err := v.Verify(t.Context(), token)
@@ -160,7 +160,7 @@ func TestCookieMiddleware(t *testing.T) {
 				}
 			},
 		)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			p, _ := model.Caller(r.Context())
+			p, _ := model.CallerOf(r.Context())
 			got = p.Subject
 		}))
 		r := httptest.NewRequest(test.method, "/graphql", nil)

@@ -47,7 +47,7 @@ type Config struct {
 
 	Accounts Accounts // nil: none
 
-	// Scoped limits a token to its scopes (see model.Principal). Else a valid token allows everything.
+	// Scoped limits a token to its scopes (see model.Caller). Else a valid token allows everything.
 	Scoped bool
 }
 
@@ -179,15 +179,15 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 // Verify returns the caller who holds token, a JWS in compact form (RFC 7515, section 3.1). The subject may be empty.
 // The error is a *model.TokenError. Its message says only that the token is expired, invalid or not verifiable now,
 // so that it does not help to forge one. Its cause has the details and is logged at debug level.
-func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
+func (v *Verifier) Verify(ctx context.Context, token string) (model.Caller, error) {
 	caller, err := v.callerOf(ctx, token)
 	if err != nil {
-		return model.Principal{}, v.refuse(ctx, err)
+		return model.Caller{}, v.refuse(ctx, err)
 	}
 	return caller, nil
 }
 
-func (v *Verifier) callerOf(ctx context.Context, token string) (model.Principal, error) {
+func (v *Verifier) callerOf(ctx context.Context, token string) (model.Caller, error) {
 	if v.accounts != nil && strings.HasPrefix(token, accountToken) {
 		return looked(v.accounts.Token(ctx, token))
 	}
@@ -195,7 +195,7 @@ func (v *Verifier) callerOf(ctx context.Context, token string) (model.Principal,
 	if !cached {
 		var err error
 		if found, err = v.verify(ctx, token); err != nil {
-			return model.Principal{}, err
+			return model.Caller{}, err
 		}
 		v.verified.add(token, found)
 	}
@@ -245,7 +245,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (verifiedToken, err
 	if err != nil {
 		return verifiedToken{}, err
 	}
-	caller := model.Principal{
+	caller := model.Caller{
 		Issuer: iss, Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims),
 	}
 	return verifiedToken{caller, issuer, keys, ""}, nil

@@ -101,10 +101,10 @@ func wantRefused(t *testing.T, v *Verifier, token string) {
 	if e.Err == nil || strings.Contains(e.Message, e.Err.Error()) || strings.ContainsAny(e.Message, `"\`) {
 		t.Errorf("the refusal says %q, of %v", e.Message, e.Err)
 	}
-	if _, err := model.Caller(model.WithTokenError(context.Background(), e)); e.Code != model.TokenUnchecked && !strings.HasPrefix(err.Error(), "UNAUTHENTICATED: Unauthenticated.") {
+	if _, err := model.CallerOf(model.WithTokenError(context.Background(), e)); e.Code != model.TokenUnchecked && !strings.HasPrefix(err.Error(), "UNAUTHENTICATED: Unauthenticated.") {
 		t.Errorf("a client that needs a token is told %v", err)
 	}
-	if p != (model.Principal{}) {
+	if p != (model.Caller{}) {
 		t.Errorf("a caller comes with the refusal: %v", p)
 	}
 }

@@ -118,7 +118,7 @@ func (c *Cookies) authenticate(r *http.Request) *http.Request {
 	if len(cookies) > 1 { // another host of the domain may have set one
 		return r
 	}
-	look := func(ctx context.Context) (model.Principal, error) {
+	look := func(ctx context.Context) (model.Caller, error) {
 		return looked(c.accounts.Cookie(ctx, cookies[0].Value))
 	}
 	caller, err := look(ctx)

@@ -175,7 +175,7 @@ func wantUnchecked(t *testing.T, v *Verifier, token string) {
 	r.Header.Set("Authorization", "Bearer "+token)
 	w := httptest.NewRecorder()
 	v.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if _, err := model.Caller(r.Context()); !model.IsCode(err, model.Unavailable) || model.TokenErrorOf(r.Context()).Code != model.TokenUnchecked {
+		if _, err := model.CallerOf(r.Context()); !model.IsCode(err, model.Unavailable) || model.TokenErrorOf(r.Context()).Code != model.TokenUnchecked {
 			t.Errorf("a caller who cannot be checked: %v", err)
 		}
 	})).ServeHTTP(w, r)

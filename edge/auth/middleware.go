@@ -11,7 +11,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Middleware calls next with the caller of a valid Bearer token (model.WithPrincipal; RFC 6750, section 2.1), or
+// Middleware calls next with the caller of a valid Bearer token (model.WithCaller; RFC 6750, section 2.1), or
 // without one if the request has no Authorization header. For any other header it sets WWW-Authenticate and calls
 // next with model.WithTokenError.
 func (v *Verifier) Middleware(next http.Handler) http.Handler {
@@ -23,7 +23,7 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 		}
 		ctx := r.Context()
 		if caller, err := v.bearer(ctx, headers); err == nil {
-			ctx = withCaller(ctx, caller, func(ctx context.Context) (model.Principal, error) {
+			ctx = withCaller(ctx, caller, func(ctx context.Context) (model.Caller, error) {
 				return v.bearer(ctx, headers)
 			})
 		} else if refused, ok := errors.AsType[*model.TokenError](err); ok {
@@ -40,9 +40,9 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 
 // withCaller returns a context with a caller. again looks the session or token of an account up again.
 func withCaller(
-	ctx context.Context, caller model.Principal, again func(context.Context) (model.Principal, error),
+	ctx context.Context, caller model.Caller, again func(context.Context) (model.Caller, error),
 ) context.Context {
-	ctx = model.WithPrincipal(ctx, caller)
+	ctx = model.WithCaller(ctx, caller)
 	if caller.Account == nil {
 		return ctx
 	}
@@ -53,10 +53,10 @@ func withCaller(
 }
 
 // bearer returns the caller of a request with these Authorization headers.
-func (v *Verifier) bearer(ctx context.Context, headers []string) (model.Principal, error) {
+func (v *Verifier) bearer(ctx context.Context, headers []string) (model.Caller, error) {
 	token, err := bearerToken(headers)
 	if err != nil {
-		return model.Principal{}, v.refuse(ctx, err)
+		return model.Caller{}, v.refuse(ctx, err)
 	}
 	return v.Verify(ctx, token)
 }

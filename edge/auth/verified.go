@@ -18,7 +18,7 @@ type verifiedTokens struct {
 
 // verifiedToken is the result of a successful verification.
 type verifiedToken struct {
-	caller model.Principal
+	caller model.Caller
 	issuer *issuer
 	keys   *[]setKey // issuer.currentKeys at the verification
 	sid    string    // session of a login token; empty: another token

@@ -171,7 +171,7 @@ func TestVerifyScopes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			end := time.Now().Truncate(time.Second).Add(time.Minute)
 			p, err := scoped.Verify(t.Context(), hs256(t, nil, object{"exp": end.Unix()}.with(tt.claims)))
-			if want := (model.Principal{Issuer: "issuer", Subject: "ada", Expires: end.Local(), Scoped: true, Scopes: tt.want}); p != want || err != nil {
+			if want := (model.Caller{Issuer: "issuer", Subject: "ada", Expires: end.Local(), Scoped: true, Scopes: tt.want}); p != want || err != nil {
 				t.Errorf("%+v, %v, want %+v", p, err, want)
 			}
 		})

@@ -30,7 +30,7 @@ func TestNetwork(t *testing.T) {
 	for address, want := range map[string]string{
 		"192.0.2.7:1": "192.0.2.7", "[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::", "[2001:db8:1:2::9]:1": "2001:db8:1:2::", "[::ffff:192.0.2.7]:1": "192.0.2.7",
 	} {
-		for _, who := range []context.Context{t.Context(), model.WithPrincipal(t.Context(), model.Principal{Subject: "ada"})} {
+		for _, who := range []context.Context{t.Context(), model.WithCaller(t.Context(), model.Caller{Subject: "ada"})} {
 			var got string
 			handler := Middleware(nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = Network(r.Context()).String() }))
 			r := httptest.NewRequestWithContext(who, "GET", "/", nil)

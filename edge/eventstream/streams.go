@@ -49,7 +49,7 @@ type Streams struct {
 
 	mu      sync.Mutex
 	open    int
-	callers map[caller.Caller]map[*stream]bool
+	callers map[caller.Key]map[*stream]bool
 	running sync.WaitGroup // streams and sockets; no Add after stop
 }
 
@@ -57,7 +57,7 @@ type stream struct{ cancel context.CancelCauseFunc }
 
 // New returns a Streams for at most max open streams.
 func New(max int) *Streams {
-	s := &Streams{max: max, callers: map[caller.Caller]map[*stream]bool{},
+	s := &Streams{max: max, callers: map[caller.Key]map[*stream]bool{},
 		cut: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "catalogue_streams_cut_total",
 			Help: "Subscriptions and event streams that the server ended, by reason (slow, token, shutdown, full).",
@@ -142,7 +142,7 @@ const validInterval = time.Second
 // UntilExpiry returns a context that ends with ErrTokenExpired when the token in ctx expires or its session ends, if
 // there is one.
 func UntilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
-	p, err := model.Caller(ctx)
+	p, err := model.CallerOf(ctx)
 	if err != nil || p.Expires.IsZero() {
 		return context.WithCancel(ctx)
 	}
@@ -169,7 +169,7 @@ func UntilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() { end(nil); cancel() }
 }
 
-func (s *Streams) add(who caller.Caller, added *stream) error {
+func (s *Streams) add(who caller.Key, added *stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -190,7 +190,7 @@ func (s *Streams) add(who caller.Caller, added *stream) error {
 }
 
 // replace ends a stream of the caller with most streams. It returns false if who would then have as many.
-func (s *Streams) replace(who caller.Caller) bool {
+func (s *Streams) replace(who caller.Key) bool {
 	var most map[*stream]bool
 	for _, streams := range s.callers {
 		if len(streams) > len(most) {
@@ -208,7 +208,7 @@ func (s *Streams) replace(who caller.Caller) bool {
 	return false
 }
 
-func (s *Streams) remove(who caller.Caller, ended *stream, reason string) {
+func (s *Streams) remove(who caller.Key, ended *stream, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running.Done()

@@ -110,7 +110,7 @@ func TestEvents(t *testing.T) {
 // TestEnds ends a stream by each side, and counts what the server cut.
 func TestEnds(t *testing.T) {
 	expires := func(ctx context.Context) context.Context {
-		return model.WithPrincipal(ctx, model.Principal{Subject: "s", Expires: time.Now().Add(time.Minute)})
+		return model.WithCaller(ctx, model.Caller{Subject: "s", Expires: time.Now().Add(time.Minute)})
 	}
 	for name, tt := range map[string]struct {
 		ctx    func(context.Context) context.Context
@@ -286,14 +286,14 @@ func TestErrorBeforeBegin(t *testing.T) {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestSessionEnds ends the session of a stream, which ends within a second. A principal without a session goes on.
+// TestSessionEnds ends the session of a stream, which ends within a second. A caller without a session goes on.
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Bool
-		principal := model.WithPrincipal(t.Context(), model.Principal{Expires: time.Now().Add(time.Hour)})
-		other, cancelOther := UntilExpiry(principal)
-		ctx, cancel := UntilExpiry(model.WithStillValid(principal, func(context.Context) bool { return !ended.Load() }))
+		caller := model.WithCaller(t.Context(), model.Caller{Expires: time.Now().Add(time.Hour)})
+		other, cancelOther := UntilExpiry(caller)
+		ctx, cancel := UntilExpiry(model.WithStillValid(caller, func(context.Context) bool { return !ended.Load() }))
 		time.Sleep(time.Minute)
 		if ctx.Err() != nil {
 			t.Error("it ended before its session")

@@ -38,7 +38,7 @@ var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests. Retry afte
 type Limiter struct {
 	rate    Rate
 	policy  []string // RateLimit-Policy
-	buckets lru.Cache[caller.Caller, *rate.Limiter]
+	buckets lru.Cache[caller.Key, *rate.Limiter]
 }
 
 // New returns a limiter, or nil if r has no limit.
@@ -46,7 +46,7 @@ func New(r Rate) *Limiter {
 	if r.PerSecond == 0 {
 		return nil
 	}
-	buckets := lru.New(maxBucketBytes, func(c caller.Caller, _ *rate.Limiter) int {
+	buckets := lru.New(maxBucketBytes, func(c caller.Key, _ *rate.Limiter) int {
 		const overhead = 256 // bytes of a bucket and its entry
 		return c.Size() + overhead
 	})

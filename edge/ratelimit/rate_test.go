@@ -36,7 +36,7 @@ func newLimited(t *testing.T, change ...func(*server.Config)) limited {
 		Authenticate: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if subject, ok := r.Header["As"]; ok {
-					r = r.WithContext(model.WithPrincipal(r.Context(), model.Principal{Subject: subject[0]}))
+					r = r.WithContext(model.WithCaller(r.Context(), model.Caller{Subject: subject[0]}))
 				}
 				next.ServeHTTP(w, r)
 			})

@@ -83,7 +83,7 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 // Serves reports whether the cache may serve a read. It returns false for requests with Cache-Control: no-cache or
 // If-None-Match, and for requests with a cookie, because their pages show the account.
 func (c *Cache) Serves(w http.ResponseWriter, r *http.Request) bool {
-	if p, err := model.Caller(r.Context()); err == nil && p.Cookie {
+	if p, err := model.CallerOf(r.Context()); err == nil && p.Cookie {
 		return false
 	}
 	return c != nil && teeOf(w) != nil && !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") &&

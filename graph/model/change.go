@@ -109,7 +109,7 @@ type RecentArgs struct {
 
 // ActorFor returns the actor if the caller of ctx may see it, which takes a valid token, else nil.
 func (c *Change) ActorFor(ctx context.Context) *string {
-	if _, err := Caller(ctx); err != nil || c.Actor == "" {
+	if _, err := CallerOf(ctx); err != nil || c.Actor == "" {
 		return nil
 	}
 	return &c.Actor

@@ -1,5 +1,5 @@
 // Package model holds the domain: the types of the schema, inputs and their validation, pages,
-// cursors, errors, and principals. It is the bottom layer, without SQL and HTTP, and imports only
+// cursors, errors, and callers. It is the bottom layer, without SQL and HTTP, and imports only
 // its folders author, collate, isbn and lang of this module.
 //
 // A file uses files of its line and of the lines below. Only a filter and an order look up an entity above.
@@ -10,7 +10,7 @@
 //	group selection filter order     the arguments of lists
 //	input definition codec           inputs, their fields and the values of these
 //	field form node scalar encode    descriptions of fields, untyped inputs, rows, scalars
-//	model principal error            revisions, callers, errors
+//	model caller error               revisions, callers, errors
 package model
 
 // Revision identifies a state of the catalogue. Two reads return equal revisions only if no program

@@ -139,8 +139,8 @@ func TestAuthorise(t *testing.T) {
 	if _, err := model.Authorise(t.Context()); !model.IsCode(err, model.Unauthenticated) {
 		t.Errorf("nobody: %v", err)
 	}
-	for _, who := range []model.Principal{{Subject: "me"}, {}} {
-		if p, err := model.Authorise(model.WithPrincipal(t.Context(), who)); p != who || err != nil {
+	for _, who := range []model.Caller{{Subject: "me"}, {}} {
+		if p, err := model.Authorise(model.WithCaller(t.Context(), who)); p != who || err != nil {
 			t.Errorf("%+v: %+v, %v", who, p, err)
 		}
 	}
@@ -163,12 +163,12 @@ func TestAuthorise(t *testing.T) {
 		{"catalogue:write", []string{"books:create", "genres:create"}, ""},
 		{"catalogue:write", nil, ""},
 	} {
-		ctx := model.WithPrincipal(t.Context(), model.Principal{Subject: "me", Scoped: true, Scopes: tt.scopes})
+		ctx := model.WithCaller(t.Context(), model.Caller{Subject: "me", Scoped: true, Scopes: tt.scopes})
 		_, err := model.Authorise(ctx, tt.asked...)
 		if tt.lacks == "" && err != nil || tt.lacks != "" && (!model.IsCode(err, model.Forbidden) || model.AsError(err).Message != "The token lacks the scope "+tt.lacks+".") {
 			t.Errorf("%q, asked for %q: %v", tt.scopes, tt.asked, err)
 		}
-		if p, err := model.Caller(ctx); p.Subject != "me" || err != nil {
+		if p, err := model.CallerOf(ctx); p.Subject != "me" || err != nil {
 			t.Errorf("%+v, %v", p, err)
 		}
 	}

@@ -229,7 +229,7 @@ func (h *Handler) signedIn(w http.ResponseWriter, r *http.Request, in *accounts.
 	if err != nil {
 		return nil, err
 	}
-	if p, err := model.Caller(r.Context()); err == nil && p.Cookie {
+	if p, err := model.CallerOf(r.Context()); err == nil && p.Cookie {
 		_ = h.Service.Logout(r.Context()) // else it ends after 30 days
 	}
 	h.Cookies.Set(w, in.Secret, in.Expires)
@@ -238,7 +238,7 @@ func (h *Handler) signedIn(w http.ResponseWriter, r *http.Request, in *accounts.
 
 func (h *Handler) logOut(w http.ResponseWriter, r *http.Request, _ input) (result, error) {
 	h.Cookies.Clear(w)
-	if p, err := model.Caller(r.Context()); err != nil || !p.Cookie {
+	if p, err := model.CallerOf(r.Context()); err != nil || !p.Cookie {
 		return nil, nil // it has ended
 	}
 	return nil, h.Service.Logout(r.Context())
@@ -275,7 +275,7 @@ func (h *Handler) rename(_ http.ResponseWriter, r *http.Request, in input) (resu
 }
 
 func (h *Handler) endSession(_ http.ResponseWriter, r *http.Request, in input) (result, error) {
-	p, err := model.Caller(r.Context())
+	p, err := model.CallerOf(r.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type accountView struct {
 
 // own returns the caller's account, sessions and tokens.
 func (h *Handler) own(ctx context.Context) (result, error) {
-	p, err := model.Caller(ctx)
+	p, err := model.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}

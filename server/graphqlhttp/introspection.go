@@ -24,7 +24,7 @@ const (
 // allows reports whether the caller may read the schema.
 func (i Introspection) allows(ctx context.Context) bool {
 	if i == IntrospectionTokens {
-		_, err := model.Caller(ctx)
+		_, err := model.CallerOf(ctx)
 		return err == nil
 	}
 	return i == IntrospectionOn

@@ -63,7 +63,7 @@ func (s *subscriber) start(ctx context.Context, document string) (next func() st
 // write runs a mutation as a writer.
 func (s *subscriber) write(document string) {
 	s.t.Helper()
-	ctx := model.WithPrincipal(s.t.Context(), model.Principal{Subject: "writer"})
+	ctx := model.WithCaller(s.t.Context(), model.Caller{Subject: "writer"})
 	if got := s.start(ctx, "mutation {"+document+"}")(); strings.Contains(got, "errors") {
 		s.t.Fatal(got)
 	}
@@ -87,7 +87,7 @@ func TestSubscription(t *testing.T) {
 		s.write(`a: createGenre(input: {name: "Novel", categoryId: 1}) {clientMutationId}
 			b: createBook(input: {name: "Emma", pages: 1, publishedAt: "1815-12-23", author: "Jane Austen", price: 1, genreId: 1}) {clientMutationId}`)
 		after := page.Data.Changes.Position
-		known := s.start(model.WithPrincipal(ctx, model.Principal{}), `subscription {news: changes(types: [BOOK], after: "`+after+`") {operation actor book {name genre {name category {name}}}}}`)
+		known := s.start(model.WithCaller(ctx, model.Caller{}), `subscription {news: changes(types: [BOOK], after: "`+after+`") {operation actor book {name genre {name category {name}}}}}`)
 		unknown := s.start(ctx, `subscription {changes(filter: {genre: {name: {eq: "Novel"}}}, after: "`+after+`") {type id actor version genre {books {totalCount}}}}`)
 		for want, next := range map[string]func() string{
 			`{"data":{"news":{"operation":"CREATE","actor":"writer","book":{"name":"Emma","genre":{"name":"Novel","category":{"name":"Fiction"}}}}}}`: known,

@@ -69,7 +69,7 @@ func books(good, bad int) string {
 // request is one of a subject.
 func request(subject, method, body string) *http.Request {
 	r := httptest.NewRequest(method, "/api/imports", strings.NewReader(body))
-	return r.WithContext(model.WithPrincipal(r.Context(), model.Principal{Subject: subject}))
+	return r.WithContext(model.WithCaller(r.Context(), model.Caller{Subject: subject}))
 }
 
 // run imports a file and waits for the end.

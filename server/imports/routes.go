@@ -65,7 +65,7 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 		return m.bodyError(err)
 	}
 	j.fingerprint = hex.EncodeToString(hash.Sum(nil))
-	ctx := model.WithPrincipal(caller.With(context.Background(), caller.Of(r.Context())), who)
+	ctx := model.WithCaller(caller.With(context.Background(), caller.Of(r.Context())), who)
 	j, replayed, err := m.start(ctx, j, file)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ type Webhooks interface {
 
 // signedIn returns the person of a session, or the redirect to the form that begins one.
 func signedIn(r *http.Request) (*model.Account, error) {
-	p, err := model.Caller(r.Context())
+	p, err := model.CallerOf(r.Context())
 	if err != nil || !p.Cookie {
 		return nil, view.RedirectError(view.LoginURL(r.URL.RequestURI()))
 	}

@@ -18,7 +18,7 @@ type Viewer struct {
 // requests with a token.
 func ViewerOf(ctx context.Context, accounts bool) Viewer {
 	v := Viewer{Accounts: accounts}
-	if p, err := model.Caller(ctx); accounts && err == nil && p.Cookie {
+	if p, err := model.CallerOf(ctx); accounts && err == nil && p.Cookie {
 		v.Account, v.scopes = p.Account, p.Scopes
 	}
 	return v

@@ -14,6 +14,6 @@ func seedSample(ctx context.Context, store *db.Store, catalogue *resolvers.Resol
 	if err != nil || revision != (model.Revision{}) {
 		return err
 	}
-	_, err = catalogue.ImportSample(model.WithPrincipal(ctx, model.Principal{Subject: "sample"}))
+	_, err = catalogue.ImportSample(model.WithCaller(ctx, model.Caller{Subject: "sample"}))
 	return err
 }

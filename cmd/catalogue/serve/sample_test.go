@@ -24,7 +24,7 @@ func TestSeedSample(t *testing.T) {
 		if n, err := store.Unchecked(t.Context()).Books.Count(t.Context(), model.Selection{}); n != want || err != nil {
 			t.Errorf("%d books, not %d: %v", n, want, err)
 		}
-		ctx := catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{}))
+		ctx := catalogue.WithSnapshot(model.WithCaller(t.Context(), model.Caller{}))
 		if _, err := catalogue.Mutation().DeleteBooks(ctx, model.DeleteBooksInput{Filter: model.Filter{"pages": map[string]any{"gt": 0}}, AtMost: 1000}); err != nil {
 			t.Fatal(err)
 		}

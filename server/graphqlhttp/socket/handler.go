@@ -34,7 +34,7 @@ const (
 type Config struct {
 	Executor *graphqlhttp.Handler
 	Streams  *eventstream.Streams
-	// Authenticate puts the principal and the caller of a request into its context.
+	// Authenticate puts the caller of a request into its context.
 	Authenticate func(http.Handler) http.Handler
 	// Operation is the middleware of each operation: telemetry and rate limit. refuse sends an error to the client.
 	Operation func(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler

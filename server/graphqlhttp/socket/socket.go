@@ -28,7 +28,7 @@ type socket struct {
 	cancel  context.CancelCauseFunc
 
 	ready  chan struct{}   // closed after connection_ack
-	caller context.Context // has the principal and the caller, until the token expires; set before ready is closed
+	caller context.Context // has the caller, until the token expires; set before ready is closed
 
 	mu       sync.Mutex
 	running  map[string]*operation // by id
@@ -167,9 +167,9 @@ func (s *socket) watch() error {
 }
 
 // owner returns the caller of the socket, who is unknown before connection_init.
-func (s *socket) owner() caller.Caller {
+func (s *socket) owner() caller.Key {
 	if s.caller == nil {
-		return caller.Caller{}
+		return caller.Key{}
 	}
 	return caller.Of(s.caller)
 }

@@ -87,10 +87,10 @@ func authenticate(next http.Handler) http.Handler {
 		case subject == "bad":
 			ctx = model.WithTokenError(ctx, &model.TokenError{Code: model.TokenInvalid, Message: "The token is not valid.", Err: errors.New("bad")})
 		case subject == "session": // until a test ends it
-			ctx = model.WithStillValid(model.WithPrincipal(ctx, model.Principal{Subject: subject, Expires: time.Now().Add(time.Minute)}),
+			ctx = model.WithStillValid(model.WithCaller(ctx, model.Caller{Subject: subject, Expires: time.Now().Add(time.Minute)}),
 				func(context.Context) bool { return !ended.Load() })
 		case given:
-			ctx = model.WithPrincipal(ctx, model.Principal{Subject: subject, Expires: time.Now().Add(time.Minute)})
+			ctx = model.WithCaller(ctx, model.Caller{Subject: subject, Expires: time.Now().Add(time.Minute)})
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

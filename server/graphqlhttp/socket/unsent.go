@@ -27,7 +27,7 @@ func (u *unsent) add(s *socket, n int) (victim *socket) {
 	if u.total <= maxUnsentBytes {
 		return nil
 	}
-	callers := map[caller.Caller]int{}
+	callers := map[caller.Key]int{}
 	for s, n := range u.sockets {
 		callers[s.owner()] += n
 	}

@@ -13,8 +13,8 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// Principal is the holder of a valid token or session.
-type Principal struct {
+// Caller is who sends a request with a valid token or session.
+type Caller struct {
 	Issuer  string    // the token's iss, or empty
 	Subject string    // the token's sub, or empty; "account:12" for an account
 	Expires time.Time // the token's exp
@@ -25,7 +25,7 @@ type Principal struct {
 
 	Operator bool // the command line, which manages accounts
 
-	// Scoped limits the principal to Scopes, separated by spaces (RFC 6749, section 3.3):
+	// Scoped limits the caller to Scopes, separated by spaces (RFC 6749, section 3.3):
 	// "catalogue:write" for all writes, or a type and a verb, such as "books:create". Otherwise it
 	// may do everything.
 	Scoped bool
@@ -36,15 +36,15 @@ type Principal struct {
 const TokenLeeway = 30 * time.Second
 
 // ValidUntil returns the time when the token is refused.
-func (p Principal) ValidUntil() time.Time { return p.Expires.Add(TokenLeeway) }
+func (p Caller) ValidUntil() time.Time { return p.Expires.Add(TokenLeeway) }
 
 // maxSubject is the maximum length in bytes of a subject that uses Idempotency-Keys, the limit of
 // OpenID Connect Core, section 2.
 const maxSubject = 255
 
-// CheckKeys returns BadUserInput if the principal cannot use Idempotency-Keys. PostgreSQL stores no
+// CheckKeys returns BadUserInput if the caller cannot use Idempotency-Keys. PostgreSQL stores no
 // NUL, and tokens without a subject have different holders.
-func (p Principal) CheckKeys() error {
+func (p Caller) CheckKeys() error {
 	s := p.Subject
 	if len(p.Issuer) > maxSubject || s == "" || len(s) > maxSubject || !utf8.ValidString(s) ||
 		strings.ContainsFunc(s, unicode.IsControl) {
@@ -62,8 +62,8 @@ const (
 	AdminScope = "catalogue:admin" // accounts
 )
 
-// KeyScope returns the text that separates the Idempotency-Keys of principals.
-func (p Principal) KeyScope() string {
+// KeyScope returns the text that separates the Idempotency-Keys of callers.
+func (p Caller) KeyScope() string {
 	if p.Issuer == "" || p.Account != nil {
 		return p.Subject
 	}
@@ -76,7 +76,7 @@ func SplitScopes(scopes string) []string {
 }
 
 // lacks returns the first missing scope.
-func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
+func (p Caller) lacks(scopes []string) (scope string, lacking bool) {
 	for _, scope := range scopes {
 		if !p.Has(scope) {
 			return scope, true
@@ -85,8 +85,8 @@ func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
 	return WriteScope, len(scopes) == 0 && !p.Has(WriteScope)
 }
 
-// Has reports whether the principal has a scope. Only a session of an account has AdminScope.
-func (p Principal) Has(scope string) bool {
+// Has reports whether the caller has a scope. Only a session of an account has AdminScope.
+func (p Caller) Has(scope string) bool {
 	if scope == AdminScope {
 		return p.Operator || p.Session != 0 && Grants(p.Scopes, scope)
 	}
@@ -241,23 +241,23 @@ func (e *TokenError) asError(message string) *Error {
 	return &Error{Code: Unauthenticated, Message: message, Err: e}
 }
 
-// principalKey is the key of a Principal or a *TokenError.
-type principalKey struct{}
+// callerKey is the key of a Caller or a *TokenError.
+type callerKey struct{}
 
-// WithPrincipal returns a context with a principal.
-func WithPrincipal(ctx context.Context, p Principal) context.Context {
-	return context.WithValue(ctx, principalKey{}, p)
+// WithCaller returns a context with a caller.
+func WithCaller(ctx context.Context, p Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, p)
 }
 
 type stillValidKey struct{}
 
-// WithStillValid returns a context for work that lasts, such as a stream. stillValid reports whether the principal's
+// WithStillValid returns a context for work that lasts, such as a stream. stillValid reports whether the caller's
 // session or token has not ended since.
 func WithStillValid(ctx context.Context, stillValid func(context.Context) bool) context.Context {
 	return context.WithValue(ctx, stillValidKey{}, stillValid)
 }
 
-// StillValid returns the function of WithStillValid, or nil for a principal that counts until it expires.
+// StillValid returns the function of WithStillValid, or nil for a caller that counts until it expires.
 func StillValid(ctx context.Context) func(context.Context) bool {
 	stillValid, _ := ctx.Value(stillValidKey{}).(func(context.Context) bool)
 	return stillValid
@@ -265,48 +265,48 @@ func StillValid(ctx context.Context) func(context.Context) bool {
 
 // WithTokenError returns a context with the error of a refused token.
 func WithTokenError(ctx context.Context, err *TokenError) context.Context {
-	return context.WithValue(ctx, principalKey{}, err)
+	return context.WithValue(ctx, callerKey{}, err)
 }
 
 // TokenErrorOf returns the error of the request's token, nil for a valid token or none.
 func TokenErrorOf(ctx context.Context) *TokenError {
-	err, _ := ctx.Value(principalKey{}).(*TokenError)
+	err, _ := ctx.Value(callerKey{}).(*TokenError)
 	return err
 }
 
 var errUnauthenticated = Errorf(Unauthenticated, "Unauthenticated.")
 
-// Caller returns the principal of the request. Without a valid token the error is Unauthenticated,
+// CallerOf returns the caller of the request. Without a valid token the error is Unauthenticated,
 // with the same message for all causes. If tokens cannot be checked, it is Unavailable.
-func Caller(ctx context.Context) (Principal, error) {
-	switch who := ctx.Value(principalKey{}).(type) {
-	case Principal:
+func CallerOf(ctx context.Context) (Caller, error) {
+	switch who := ctx.Value(callerKey{}).(type) {
+	case Caller:
 		return who, nil
 	case *TokenError:
-		return Principal{}, who.asError(errUnauthenticated.Message)
+		return Caller{}, who.asError(errUnauthenticated.Message)
 	}
-	return Principal{}, errUnauthenticated
+	return Caller{}, errUnauthenticated
 }
 
-// Authorise returns the Caller of a write that needs all of scopes, such as "books:create", or
+// Authorise returns the caller of a write that needs all of scopes, such as "books:create", or
 // WriteScope if there are none. For a missing scope the error is Forbidden. Every write calls it
 // first.
-func Authorise(ctx context.Context, scopes ...string) (Principal, error) {
-	p, err := Caller(ctx)
+func Authorise(ctx context.Context, scopes ...string) (Caller, error) {
+	p, err := CallerOf(ctx)
 	if err != nil {
-		return Principal{}, err
+		return Caller{}, err
 	}
 	scope, lacking := p.lacks(scopes)
 	switch {
 	case lacking && p.Cookie:
-		return Principal{}, Errorf(Forbidden, "Your account may not do this.")
+		return Caller{}, Errorf(Forbidden, "Your account may not do this.")
 	case lacking:
-		return Principal{}, Errorf(Forbidden, "The token lacks the scope %s.", scope)
+		return Caller{}, Errorf(Forbidden, "The token lacks the scope %s.", scope)
 	}
 	return p, nil
 }
 
-// Viewer is a principal's own view of itself.
+// Viewer is a caller's own view of itself.
 type Viewer struct {
 	Account   *Account
 	Subject   *string
@@ -319,7 +319,7 @@ func ViewerOf(ctx context.Context) (*Viewer, error) {
 	if refused := TokenErrorOf(ctx); refused != nil {
 		return nil, refused.asError(refused.Message)
 	}
-	p, err := Caller(ctx)
+	p, err := CallerOf(ctx)
 	if err != nil {
 		return nil, nil
 	}
