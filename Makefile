@@ -31,10 +31,12 @@ integration: postgres
 # SQLite is C translated to Go. It is excluded, because it would take four times as long. Its driver is
 # included: shared code, such as sync.Map's, would otherwise be linked without the detector.
 .PHONY: race
-race := go test -pgo=off -count=1 -timeout 15m -race -gcflags=modernc.org/sqlite/lib=-race=false
+# Skipped are long tests of one goroutine, which count or compare much; make test runs them.
+race-skip := TestFold|TestHistoryModel|TestNaturalKey|TestPagesWhileRowsChange|TestParentsOfAWholeList|TestRecentChangesOfRareFilter|TestSearchKeyUpgrade|TestSearchRule|TestShortSubstrings|TestStatements|TestWords
+race := go test -pgo=off -count=1 -timeout 15m -race -gcflags=modernc.org/sqlite/lib=-race=false -skip '^($(race-skip))$$'
 race: postgres
 	$(race) ./db ./db/batch
-	$(race) -short ./accounts ./cmd/catalogue/serve ./db/archive ./graph/... ./importer/... ./resolvers/... ./rest/... ./edge/... ./server/... ./webhooks ./web
+	$(race) -short ./accounts ./cmd/catalogue/serve ./db/archive ./graph ./graph/cost ./graph/model ./graph/model/lang ./graph/plan ./importer/... ./resolvers/... ./rest/... ./edge/... ./server/... ./webhooks ./web
 
 ## make soak           random tests ten times as long, honest clients under attack, and faults of a database with standbys; as root on Debian
 # The drills print times, so they run alone. CATALOGUE_DRILL_PROGRAMS=old:new measures two programs in turn.
