@@ -108,6 +108,8 @@ func (s *Service) check(ctx context.Context, name, password string) (*account.Ro
 	}
 	network, key := s.network(ctx), keyOf(name)
 	limits := limitsOf(network, key)
+	// A login beyond the limits does not wait. Those within them are counted by attempt, once they have a permit, so
+	// colleagues behind one address do not use up its limit while they wait.
 	if err := s.checkFailures(ctx, limits); err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func (s *Service) rehash(ctx context.Context, row *account.Row, password string)
 }
 
 // attempt verifies a password. It counts the login as failed before, so that concurrent logins do not exceed the
-// limits. Colleagues behind one address wait uncounted.
+// limits.
 func (s *Service) attempt(ctx context.Context, limits []limit, stored, password string) (ok, outdated bool, err error) {
 	forgive, err := s.countFailure(ctx, limits)
 	if err != nil {

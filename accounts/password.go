@@ -38,7 +38,7 @@ var errBusy = &model.Error{
 	Err: &model.RetryError{After: 2 * time.Second},
 }
 
-// hash returns the stored form of a password. The caller has a session or a link.
+// hash returns the stored form of a password, for a caller with a session or a link.
 func (s *Service) hash(ctx context.Context, password string) (stored string, err error) {
 	var failed error
 	err = s.queue.do(ctx, s.network(ctx), "", true, func() bool {
@@ -48,7 +48,7 @@ func (s *Service) hash(ctx context.Context, password string) (stored string, err
 	return stored, cmp.Or(err, failed)
 }
 
-// verify reports whether a password is the stored one. It works as long without a stored one. outdated means that
+// verify reports whether a password is the stored one. It takes the same time if none is stored. outdated means that
 // the parameters have changed since.
 func verify(stored, password string) (ok, outdated bool, err error) {
 	password = norm.NFC.String(password)

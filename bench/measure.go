@@ -83,7 +83,7 @@ func (s *service) ask(ctx context.Context, w workload, path, body string, answer
 	return nil
 }
 
-// request returns a request of a workload, with the placeholders of its path and body replaced.
+// request returns a request of a workload, whose path and body have no placeholders any more.
 func (s *service) request(ctx context.Context, w workload, path, body string) (*http.Request, error) {
 	method := http.MethodGet
 	if body != "" {

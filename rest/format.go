@@ -32,7 +32,7 @@ type format struct {
 
 const csvType = "text/csv; charset=utf-8; header=present"
 
-// csvOf escapes formula-like cells in both formats, because most users open CSV in a spreadsheet.
+// csvOf escapes formula-like cells in csv and spreadsheet, because most users open CSV in a spreadsheet.
 func csvOf() bookfile.Appender { return bookfile.CSV(true) }
 
 var (
@@ -95,12 +95,15 @@ func acceptedFormat(r *http.Request, formats []*format) *format {
 		weights[p.Name] = p.Weight
 	}
 	json, named := weights["application/json"]
+	if !named {
+		json = max(weights["application/*"], weights["*/*"])
+	}
 	chosen, most := jsonFormat, 0.0
 	for _, f := range formats[1:] {
 		mediaType, _, _ := strings.Cut(f.contentType, ";")
 		weight := weights[mediaType]
-		if weight > most &&
-			(named && weight > json || !named && weight >= max(weights["application/*"], weights["*/*"])) {
+		wins := weight > json || !named && weight == json // a named type precedes a wildcard
+		if wins && weight > most {
 			chosen, most = f, weight
 		}
 	}

@@ -54,7 +54,7 @@ type Catalogue interface {
 
 // Options configures the handler.
 type Options struct {
-	OpenDelete bool // DELETE needs no token
+	OpenDelete bool // DELETE needs no token; without a valid one an anonymous caller deletes
 	Cascade    bool // default of the parameter cascade
 
 	Pipeline *pipeline.Pipeline

@@ -65,7 +65,7 @@ var moduleImport = regexp.MustCompile(`(?m)^import .*'\./(.+)'`)
 // load all at once.
 func (a assets) modules(script string) []string {
 	var names []string
-	for queue := []string{"page.js", script}; len(queue) > 0; queue = queue[1:] {
+	for queue := []string{"page.js", script}; len(queue) > 0; queue = queue[1:] { // a page may have no script
 		if name := queue[0]; name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 			queue = append(queue, a.imports[name]...)
@@ -74,8 +74,8 @@ func (a assets) modules(script string) []string {
 	return names[1:]
 }
 
-// route adds the routes of all files. constant makes a handler's response constant. URLs of other versions redirect to
-// the current one.
+// route adds the routes of all files. constant sets the headers of a response that never changes. URLs of other
+// versions redirect to the current one.
 func (a assets) route(mux *http.ServeMux, constant func(http.Handler) http.Handler) {
 	for name, content := range a.files {
 		mux.Handle("GET "+a.url(name), constant(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -24,12 +24,19 @@ type Endpoints interface {
 	List(ctx context.Context) ([]*model.Webhook, error)
 	// Position returns the position after all changes committed so far.
 	Position(ctx context.Context) (string, error)
+	// ForgetLeases ends the leases of earlier processes if no other server shares the database.
 	ForgetLeases(ctx context.Context) error
+	// Lease leases the endpoint that is due and was leased least recently.
 	Lease(ctx context.Context, holder string, lease time.Duration) (*model.Webhook, error)
+	// Delivered moves the endpoint's position behind a delivered change, and extends the lease.
 	Delivered(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook,
 		error)
+	// Extend extends the lease, and moves the position past changes of other types.
 	Extend(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook, error)
+	// Failed records a failed attempt and ends the lease. The next attempt is due after delay, or never if disabled has
+	// a reason.
 	Failed(ctx context.Context, w *model.Webhook, holder, message string, delay time.Duration, disabled string) error
+	// Release ends a lease.
 	Release(ctx context.Context, id model.ID, holder string) error
 }
 
@@ -76,6 +83,8 @@ type Sender struct {
 	process string // in the holders of leases
 	times   times
 	metrics *metrics
+
+	forgotten bool // the leases of earlier processes, by Run
 }
 
 // New returns a Sender. Run starts it.
@@ -94,19 +103,13 @@ func New(cfg Config) *Sender {
 func (s *Sender) Run(ctx context.Context) {
 	var turns sync.WaitGroup
 	defer turns.Wait()
-	forgotten, failing := false, false
+	failing := false
 	for wait := time.Duration(0); pause(ctx, wait); {
 		// Each turn is a holder of its own, so that it cannot release the lease of a later one.
 		holder := s.process + " " + rand.Text()
 		var w *model.Webhook
 		err := task.Run(ctx, func() (err error) { // so that a panic does not end the sender
-			if !forgotten {
-				if err := s.Endpoints.ForgetLeases(ctx); err != nil {
-					return err
-				}
-				forgotten = true
-			}
-			w, err = s.Endpoints.Lease(ctx, holder, s.times.lease)
+			w, err = s.lease(ctx, holder)
 			return err
 		})
 		if err != nil && !failing && ctx.Err() == nil {
@@ -122,9 +125,21 @@ func (s *Sender) Run(ctx context.Context) {
 			}) {
 				turns.Done()
 			}
-			wait /= 10 // so that the next one is left to another server
+			wait /= 10 // look for the next endpoint soon; not at once, so that another server may lease it
 		}
 	}
+}
+
+// lease leases an endpoint that is due. Before the first it forgets the leases of an earlier process, so that a server
+// that starts again need not wait until they expire.
+func (s *Sender) lease(ctx context.Context, holder string) (*model.Webhook, error) {
+	if !s.forgotten {
+		if err := s.Endpoints.ForgetLeases(ctx); err != nil {
+			return nil, err
+		}
+		s.forgotten = true
+	}
+	return s.Endpoints.Lease(ctx, holder, s.times.lease)
 }
 
 // pause waits, and reports whether ctx has not ended.

@@ -134,9 +134,9 @@ func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	var done int64
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "copy", int64(sizes.Books+sizes.Genres+sizes.Categories),
 		func() int64 { return done })
-	stored := 0
+	storedBefore := 0
 	manifest, err := archive.Copy(ctx, from, to, func(rows, before int) {
-		done, stored = int64(rows), before
+		done, storedBefore = int64(rows), before
 		bar.Step(rows)
 	})
 	bar.Done()
@@ -153,7 +153,7 @@ func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	analyzeGrown(ctx, std, to, manifest["books"].Rows)
 	return c.Print(std.Out, manifest, func(out io.Writer) error {
 		_, err := fmt.Fprintf(out, "%v copied and compared in %.1f s (%d rows were stored before)\n", manifest,
-			time.Since(start).Seconds(), stored)
+			time.Since(start).Seconds(), storedBefore)
 		return err
 	})
 }

@@ -102,8 +102,8 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	var changes []string
 	im := &importer.Importer{
 		Catalogue: resolvers.New(store), Strict: c.Strict, DryRun: c.DryRun, Reject: rejects.add,
-		Progress: func(c importer.Counts) { bar.Step(c.Rows()) },
-		Change: func(row *importer.Row, change model.BookChange) {
+		Progress: func(counts importer.Counts) { bar.Step(counts.Rows()) },
+		Change: func(row *importer.Row, change model.BookChange) { // in a dry run
 			if len(changes) < shownChanges {
 				changes = append(changes, describeChange(row, change))
 			}
@@ -111,6 +111,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	}
 	err = im.Import(ctx, file)
 	bar.Done()
+	// In these two cases nothing is stored.
 	if _, ok := errors.AsType[importer.Questions](err); ok {
 		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
 	}
@@ -119,7 +120,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return cli.ExitCode(1)
 	}
 	if err = errors.Join(err, rejects.close(std.Err)); err != nil && c.DryRun {
-		return nothingImported(ctx, err)
+		return nothingImported(ctx, err) // the report would be of a part of the file
 	}
 	c.printChanges(std, changes, im.Updated)
 	c.adviseDefaults(std.Err, file, command.Args)
@@ -144,14 +145,15 @@ func (c *importCmd) end(
 	case outcome == importer.AllStored:
 		analyzeGrown(ctx, std, store, im.Created)
 	}
-	err = errors.Join(err, c.printCounts(std.Out, im.Counts, time.Since(start)))
+	printed := c.printCounts(std.Out, im.Counts, time.Since(start))
 	switch {
-	case err != nil && !c.DryRun:
-		return fmt.Errorf("%w: the rows counted above are stored; import the file again for the rest", err)
-	case err == nil && im.Rejected > 0:
+	case err != nil: // with some rows stored
+		return fmt.Errorf("%w: the rows counted above are stored; import the file again for the rest",
+			errors.Join(err, printed))
+	case printed == nil && im.Rejected > 0:
 		return cli.ExitCode(1)
 	}
-	return err
+	return printed
 }
 
 // analyzeGrown updates PostgreSQL's statistics after created books were stored, and warns if that fails.

@@ -107,7 +107,7 @@ func (h Handler) searchRetrieve(ctx context.Context, p url.Values) ([]byte, erro
 		return nil, err
 	}
 	books := found.Books
-	if books.Correction != nil { // no book has the words
+	if books.Correction != nil { // the books have other words than the query
 		books.TotalCount, books.Nodes = 0, nil
 	}
 	if start < 1 || start > max(books.TotalCount, 1) {
@@ -130,12 +130,12 @@ func variablesOf(p url.Values) (map[string]any, error) {
 	if asked.search != "" {
 		variables["search"] = asked.search
 	}
-	for _, key := range strings.Fields(p.Get("sortKeys")) { // SRU 1.1: path, schema, ascending
+	for _, key := range strings.Fields(p.Get("sortKeys")) { // SRU 1.1: path, schema, ascending; 0 means descending
 		path, rest, _ := strings.Cut(key, ",")
 		_, ascending, _ := strings.Cut(rest, ",")
 		keys = append(keys, sortKey{strings.ToLower(path), strings.HasPrefix(ascending, "0")})
 	}
-	if len(keys) > len(indexes) { // some are equal
+	if len(keys) > len(indexes) { // more keys than indexes, so one repeats
 		return nil, diagnosticError{unsupportedSort, "use each index once"}
 	}
 	var orderBy []map[string]any

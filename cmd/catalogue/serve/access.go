@@ -48,7 +48,7 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 	return nil
 }
 
-// authenticate sets the accounts, if they are on, and verifies tokens and cookies.
+// authenticate sets the accounts, if they are on, and what verifies tokens and cookies.
 func (p *process) authenticate(ctx context.Context) (err error) {
 	if p.Accounts == "on" {
 		if p.InsecureCookies {

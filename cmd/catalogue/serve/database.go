@@ -17,8 +17,8 @@ const (
 	// answersInterval is the time between two deletions of old idempotency answers, which are kept for a day.
 	answersInterval = time.Hour
 
-	// changesInterval is the time between two deletions of old changes, and two measurements of their log, which SQLite
-	// reads for that.
+	// changesInterval is the time between two deletions of old changes, and two measurements of their log. SQLite reads
+	// the log to measure it.
 	changesInterval = time.Hour
 
 	// sizesInterval is the time between two counts of the rows. A count takes up to a second, and a stale one
