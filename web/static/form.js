@@ -167,8 +167,9 @@ class BookForm extends HTMLElement {
 
   // offer offers other forms of the author, if a comma can be read in two ways.
   async offer() {
-    const input = this.form.elements.author, place = input.closest('.field');
-    const { offers } = input.value.includes(',') ? await this.meant(['author']) : { offers: [] };
+    const input = this.form.elements.author, place = input.closest('.field'), author = input.value;
+    const { offers } = author.includes(',') ? await this.meant(['author']) : { offers: [] };
+    if (input.value !== author) return; // the user has chosen meanwhile
     const clear = () => place.querySelectorAll('.offer').forEach((button) => button.remove());
     clear();
     place.append(...offers.map(({ label, value }) => {

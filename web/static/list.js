@@ -1,19 +1,10 @@
 // The list of books: fields that find values of a filter, and ticked books.
 import { plural } from './buttons.js';
 import { request, GraphQLError } from './request.js';
-import { visit, announce } from './visit.js';
-
-// openDialog loads the dialogs when the first one is needed.
-async function openDialog(...args) {
-  try {
-    return (await import('./dialogs.js')).openDialog(...args);
-  } catch {
-    announce('A part of this page did not load. Try again.', true, { bad: true });
-  }
-}
+import { announce } from './visit.js';
 
 // An empty catalogue has a button that loads the sample.
-const loadSampleButton = () => { if (document.querySelector('sample-button')) import('./dialogs.js'); };
+const loadSampleButton = () => document.querySelector('sample-button') && import('./dialogs.js');
 document.addEventListener('shown', loadSampleButton);
 loadSampleButton();
 
@@ -51,8 +42,13 @@ const chosenBooks = () => [...ticks(':checked').map((tick) => ({ id: tick.value,
 const idsOf = (books) => books.map(({ id }) => id);
 document.addEventListener('shown', () => { elsewhere = []; });
 
-// showTicked shows the number of ticked books and the actions for them. If all books of the page are ticked, it offers to
-// tick all books of the list.
+// offerAgain announces why the catalogue was not read, and offers to try again.
+export function offerAgain(error, act) {
+  announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act, bad: true });
+}
+
+// showTicked shows the number of ticked books and the actions for them. If the whole page is ticked, it offers the whole
+// list.
 function showTicked() {
   const bar = document.querySelector('.ticked');
   const chosen = idsOf(chosenBooks());
@@ -66,10 +62,6 @@ function showTicked() {
   bar.querySelector('.limit').hidden = !all.hidden || chosen.length === total;
   for (const link of bar.querySelectorAll('[data-format]')) link.href = `/api/books?ids=${chosen}&format=${link.dataset.format}`;
   for (const link of bar.querySelectorAll('[data-address]')) link.href = `${link.dataset.address}?ids=${chosen}`;
-}
-
-function offerAgain(error, act) {
-  announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act, bad: true });
 }
 
 // tickFound ticks all books of the list, also on other pages.
@@ -86,57 +78,28 @@ async function tickFound(bar) {
   showTicked();
 }
 
-// write runs a bulk mutation for books, shows the list again and offers Undo.
-async function write(chosen, name, { filter = {}, ...input }, words, done) {
-  const mutation = `mutation Write($input: ${name[0].toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { results { book { id name version } } } }`;
-  const data = await request(mutation, { input: { ...input, filter: { ...filter, id: { in: idsOf(chosen) } }, atMost: chosen.length } }, { write: true });
-  if (!data) return false;
-  await visit(location.pathname + location.search, { replace: true });
-  const books = data[name].results.map(({ book }) => book);
-  const count = plural(books.length, 'book', 'books');
-  if (books.length) (await import('./undo.js')).written(words(count), books, done(count));
-  else announce(words(count), true);
-  return true;
-}
+const loadActions = () => import('./bulk.js');
 
-function deleteTicked() {
-  const chosen = chosenBooks();
-  openDialog(`<h2></h2><ul class="names"></ul><p class="buttons"><button class="button danger">Delete these books</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
-    dialog.querySelector('h2').textContent = `Delete ${plural(chosen.length, 'book', 'books')}?`;
-    for (const { name } of chosen) dialog.querySelector('ul').append(Object.assign(document.createElement('li'), { textContent: name, dir: 'auto' }));
-  }, () => write(chosen, 'deleteBooks', {}, (books) => `Deleted: ${books}.`, (books) => `Back again: ${books}.`));
-}
-
-async function changeGenre() {
-  const chosen = chosenBooks();
-  let genres, select;
+async function bulk(action) {
+  let actions;
   try {
-    ({ genres } = await request('query Genres { genres(first: 1000, orderBy: [{ field: CATEGORY_NAME }, { field: NAME }]) { nodes { id name category { name } } } }'));
-  } catch (error) {
-    return offerAgain(error, changeGenre);
+    actions = await loadActions();
+  } catch {
+    return announce('A part of this page did not load. Try again.', true, { bad: true });
   }
-  openDialog(`<h2></h2><div class="field"><label for="dialog-genre">New genre of these books</label><select id="dialog-genre" name="genreId" required><option value="">Choose a genre</option></select></div>
-    <p class="buttons"><button class="button main">Change genre</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
-    dialog.querySelector('h2').textContent = `Change the genre of ${plural(chosen.length, 'book', 'books')}`;
-    select = dialog.querySelector('select');
-    for (const { id, name, category } of genres.nodes) {
-      let group = select.lastElementChild;
-      if (group.label !== category.name) select.append(group = Object.assign(document.createElement('optgroup'), { label: category.name }));
-      group.append(new Option(name, id));
-    }
-  }, (fields) => {
-    const genreId = fields.get('genreId');
-    return write(chosen, 'updateBooks', { filter: { genreId: { neq: genreId } }, patch: { genreId } }, // Undo is not for books that have it already
-      (books) => `Changed to ${select.selectedOptions[0].textContent}: ${books}.`, (books) => `Back in the previous genre: ${books}.`);
-  });
+  actions[action](chosenBooks());
 }
 
-document.addEventListener('change', (event) => { if (event.target.matches('.tick')) showTicked(); });
+document.addEventListener('change', (event) => {
+  if (!event.target.matches('.tick')) return;
+  showTicked();
+  loadActions().catch(() => {}); // a button tries again
+});
 document.addEventListener('click', (event) => {
   const button = event.target.closest('.ticked button');
   if (!button) return;
-  if ('delete' in button.dataset) return deleteTicked();
-  if ('genre' in button.dataset) return changeGenre();
+  if ('delete' in button.dataset) return bulk('deleteBooks');
+  if ('genre' in button.dataset) return bulk('changeGenre');
   const isAll = 'all' in button.dataset;
   if (isAll && !ticks(':not(:checked)').length) return tickFound(button.closest('.ticked'));
   elsewhere = [];

@@ -1,4 +1,4 @@
-// Requests with the token of this tab or the session, and the button in the header that shows which. A write asks for one.
+// Requests with the token of this tab or the session, and the button in the header that shows which.
 import { account, canLogIn, canWrite, claims, hasAccounts, isToken, token } from './account.js';
 
 // newKey returns a new Idempotency-Key. randomUUID is missing without TLS.
@@ -63,7 +63,7 @@ export async function ask(message = '', byToken = !hasAccounts() || Boolean(toke
 export class GraphQLError extends Error {
   constructor({ message, path, extensions = {} }) {
     super(message);
-    this.path = path; // the path of the field
+    this.path = path; // of the field
     this.code = extensions.code;
     this.fields = extensions.fields ?? [];
   }
