@@ -480,12 +480,16 @@ func (ec *executionContext) childFields_CategoryResult(ctx context.Context, fiel
 
 func (ec *executionContext) childFields_Change(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_Change_id(ctx, field)
 	case "position":
 		return ec.fieldContext_Change_position(ctx, field)
 	case "type":
 		return ec.fieldContext_Change_type(ctx, field)
-	case "id":
-		return ec.fieldContext_Change_id(ctx, field)
+	case "rowId":
+		return ec.fieldContext_Change_rowId(ctx, field)
+	case "rowNodeId":
+		return ec.fieldContext_Change_rowNodeId(ctx, field)
 	case "operation":
 		return ec.fieldContext_Change_operation(ctx, field)
 	case "version":
@@ -614,6 +618,8 @@ func (ec *executionContext) childFields_DeleteBookPayload(ctx context.Context, f
 	switch field.Name {
 	case "deletedBookId":
 		return ec.fieldContext_DeleteBookPayload_deletedBookId(ctx, field)
+	case "deletedBookNodeId":
+		return ec.fieldContext_DeleteBookPayload_deletedBookNodeId(ctx, field)
 	case "clientMutationId":
 		return ec.fieldContext_DeleteBookPayload_clientMutationId(ctx, field)
 	}
@@ -648,6 +654,8 @@ func (ec *executionContext) childFields_DeleteCategoryPayload(ctx context.Contex
 	switch field.Name {
 	case "deletedCategoryId":
 		return ec.fieldContext_DeleteCategoryPayload_deletedCategoryId(ctx, field)
+	case "deletedCategoryNodeId":
+		return ec.fieldContext_DeleteCategoryPayload_deletedCategoryNodeId(ctx, field)
 	case "clientMutationId":
 		return ec.fieldContext_DeleteCategoryPayload_clientMutationId(ctx, field)
 	}
@@ -658,6 +666,8 @@ func (ec *executionContext) childFields_DeleteGenrePayload(ctx context.Context, 
 	switch field.Name {
 	case "deletedGenreId":
 		return ec.fieldContext_DeleteGenrePayload_deletedGenreId(ctx, field)
+	case "deletedGenreNodeId":
+		return ec.fieldContext_DeleteGenrePayload_deletedGenreNodeId(ctx, field)
 	case "clientMutationId":
 		return ec.fieldContext_DeleteGenrePayload_clientMutationId(ctx, field)
 	}

@@ -163,5 +163,7 @@ func deleteRow[T any](
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletePayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+	return &model.DeletePayload{
+		ID: input.ID, NodeID: model.NodeID(writer.Noun(), input.ID), ClientMutationID: input.ClientMutationID,
+	}, nil
 }

@@ -98,13 +98,13 @@ func TestRecent(t *testing.T) {
 		c := servertest.Serve(t, url)
 		historied(t, c, url)
 		c.Get(t, `mutation { deleteBook(input: {id: 1}) { deletedBookId } }`, "{}")
-		const newest = `{ recentChanges(first: 2, types: [BOOK]) { nodes { operation id version name book { name } } hasMore } }`
-		c.Want(t, newest, "{}", `{"recentChanges":{"nodes":[{"operation":"DELETE","id":"1","version":3,"name":"Third","book":null},
-{"operation":"UPDATE","id":"1","version":3,"name":"Third","book":{"name":"Third"}}],"hasMore":true}}`)
+		const newest = `{ recentChanges(first: 2, types: [BOOK]) { nodes { operation rowId version name book { name } } hasMore } }`
+		c.Want(t, newest, "{}", `{"recentChanges":{"nodes":[{"operation":"DELETE","rowId":"1","version":3,"name":"Third","book":null},
+{"operation":"UPDATE","rowId":"1","version":3,"name":"Third","book":{"name":"Third"}}],"hasMore":true}}`)
 		c.Want(t, `{ history(type: BOOK, id: 1, first: 2) { nodes { operation name } } }`, "{}", `{"history":{"nodes":[{"operation":"DELETE","name":"Third"},{"operation":"UPDATE","name":"Third"}]}}`)
 		c.WantError(t, `{ recentChanges(after: "1.1") { hasMore } }`, "{}", "POSITION_GONE", "")
-		const by = `query ($actor: String!) { recentChanges(actor: $actor, operations: [DELETE], since: "2001-01-01T00:00:00Z") { nodes { operation id actor } } }`
-		c.Want(t, by, `{"actor":"tester"}`, `{"recentChanges":{"nodes":[{"operation":"DELETE","id":"1","actor":"tester"}]}}`)
+		const by = `query ($actor: String!) { recentChanges(actor: $actor, operations: [DELETE], since: "2001-01-01T00:00:00Z") { nodes { operation rowId actor } } }`
+		c.Want(t, by, `{"actor":"tester"}`, `{"recentChanges":{"nodes":[{"operation":"DELETE","rowId":"1","actor":"tester"}]}}`)
 		c.WantError(t, by, `{"actor":"tester"}`, "UNAUTHENTICATED", "", "Authorization:")
 		c.WantError(t, `{ recentChanges(first: 0) { hasMore } }`, "{}", "BAD_USER_INPUT", "between 1 and 1000")
 	})

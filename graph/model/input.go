@@ -49,6 +49,7 @@ type Payload[T any] struct {
 // DeletePayload is the result of deleting a row.
 type DeletePayload struct {
 	ID               ID
+	NodeID           string
 	ClientMutationID *string
 }
 

@@ -24,7 +24,7 @@ var (
 
 // logged is a change as the query of the log selects it.
 type logged struct {
-	Position, Type, ID, Operation, At string
+	Position, Type, RowID, Operation, At string
 	Version                           int
 	Name, Actor, ActorName            *string
 }
@@ -103,7 +103,7 @@ func (e entry) ValuesURL() string {
 	}
 	var ids []string
 	for _, c := range e.Changes[:min(len(e.Changes), maxValued)] {
-		ids = append(ids, c.ID)
+		ids = append(ids, c.RowID)
 	}
 	return "/changes/books?" + url.Values{"at": {e.At}, "ids": {strings.Join(ids, ",")}}.Encode()
 }
