@@ -163,7 +163,5 @@ func deleteRow[T any](
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletePayload{
-		ID: input.ID, NodeID: model.NodeID(writer.Noun(), input.ID), ClientMutationID: input.ClientMutationID,
-	}, nil
+	return model.NewDeletePayload(writer.Noun(), input.ID, input.ClientMutationID), nil
 }
