@@ -110,12 +110,12 @@ func (p *Profile) count(kind cellKind, isOfKind bool) {
 
 func (p *Profile) addText(cell string) {
 	parts := split(cell)
-	isGenre := utf8.RuneCountInString(cell) <= maxGenre && genreWords.count(parts) > 0
+	isGenre := utf8.RuneCountInString(cell) <= maxGenre && count(kinds, parts) > 0
 	p.count(genres, isGenre)
 	p.count(pairs, !isGenre && pair.MatchString(cell))
 	p.count(marks, mark.MatchString(cell))
 	p.count(persons, person.MatchString(cell) && !article.MatchString(cell))
-	p.count(publishers, fieldWords["publisher"].count(parts) > 0)
+	p.count(publishers, count("publisher", parts) > 0)
 	p.count(yearly, len(cell) <= maxDate && withYear.MatchString(cell))
 }
 

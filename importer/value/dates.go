@@ -105,7 +105,7 @@ func dateParts(text string) (parts []datePart) {
 		text = eastAsianNote.ReplaceAllString(text, "$1")
 	}
 	text = unknownPart.ReplaceAllString(units.Replace(text), "${1}00")
-	if day, rest, found := strings.Cut(text, " "); found && weekdays.has(strings.Trim(collate.Fold(day), ".,")) {
+	if day, rest, found := strings.Cut(text, " "); found && weekdays.Has(strings.Trim(collate.Fold(day), ".,")) {
 		if whole := dateParts(strings.TrimLeft(rest, " ")); len(whole) == 3 {
 			return whole
 		}
@@ -130,9 +130,9 @@ func dateParts(text string) (parts []datePart) {
 		case word == "thang": // tháng 8
 			isMonth = true
 			continue
-		case len(parts) > 0 && dateWords.has(word):
+		case len(parts) > 0 && dateWords.Has(word):
 			last := &parts[len(parts)-1]
-			last.ordinal = last.ordinal || ordinalEndings.has(word)
+			last.ordinal = last.ordinal || ordinalEndings.Has(word)
 			continue
 		default:
 			if part.month = monthNamed(part.text); part.month == 0 {

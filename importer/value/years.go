@@ -32,7 +32,7 @@ var (
 )
 
 // noteWords are words of editions and seasons next to a year.
-var noteWords = newWordSet(`
+var noteWords = ParseWords(`
 	print* reprint* repr reimp* impr* imp rist* tirage* tir druk* dodr* dotisk* tisk nachdr* neudr* aufl* ausg* ed eds
 	edn edit* ediz* edic* edic* izd* изд*
 	wyd* vyd* kiad* upplaga* uppl oppl* opl* painos* baski* bask* cet* cetakan* rev* copyright cop corr* augm* facs* 刷 版
@@ -76,7 +76,7 @@ func yearOf(text string, lastYear int) string {
 }
 
 // isNote reports whether a text has a word of noteWords.
-func isNote(text string) bool { return slices.ContainsFunc(wordsOf(text), noteWords.has) }
+func isNote(text string) bool { return slices.ContainsFunc(wordsOf(text), noteWords.Has) }
 
 // isRemark reports whether a text in brackets says nothing about the date: it has no number and no month.
 func isRemark(text string) bool {
