@@ -92,26 +92,6 @@ var blanks = strings.NewReplacer(`\`, " ")
 // mnemonic matches a name of a character.
 var mnemonic = regexp.MustCompile(`^\{[0-9A-Za-z]{2,8}\}`)
 
-// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): ASCII signs, and
-// ANSEL in the order of its tables.
-var mnemonics = func() map[string]rune {
-	names := map[string]rune{"dollar": '$', "lcub": '{', "rcub": '}', "bsol": '\\', "verbar": '|', "apos": '\'',
-		"quot": '"', "amp": '&', "lsqb": '[', "rsqb": ']'}
-	for i, name := range strings.Fields(
-		`Lstrok Ostrok Dstrok THORN AElig OElig softsign middot flat reg plusmn Ohorn Uhorn mlrhring -
-		mllhring lstrok ostrok dstrok thorn aelig oelig hardsign inodot pound eth - ohorn uhorn - -
-		deg scriptl phono copy sharp iquest iexcl esszett euro`) {
-		names[name] = ansel[i]
-	}
-	for i, name := range strings.Fields(
-		`hooka grave acute circ tilde macr breve dot uml caron ring llig rlig rcommaa dblac candra
-		cedil ogon dotb dbldotb ringb dblunder under commab rcedil breveb ldbltil rdbltil - - commaa`) {
-		names[name] = anselMarks[i]
-	}
-	delete(names, "-")
-	return names
-}()
-
 // withoutMnemonics replaces the names of characters. A mark follows its letter in Unicode, and precedes it here. Other
 // texts in braces stay.
 func withoutMnemonics(text string) (string, error) {
@@ -119,30 +99,25 @@ func withoutMnemonics(text string) (string, error) {
 		return text, nil
 	}
 	var b strings.Builder
-	var marks []rune
+	var marks []string
 	rest := text
 	for rest != "" {
-		size := 1
-		var r rune
-		isName := false
-		if rest[0] == '{' {
-			size = len(mnemonic.FindString(rest[:min(len(rest), 10)]))
-			r, isName = mnemonics[rest[min(1, size):max(size-1, min(1, size))]]
-		}
+		name := mnemonic.FindString(rest[:min(len(rest), 10)])
+		text, isName := mnemonics[strings.Trim(name, "{}")]
 		if !isName {
-			r, size = utf8.DecodeRuneInString(rest)
+			_, size := utf8.DecodeRuneInString(rest)
+			name, text = rest[:size], rest[:size]
 		}
-		rest = rest[size:]
-		switch {
-		case isName && r == secondHalf:
-		case isName && r >= 0x300 && r < 0x370 && len(marks) < maxMarks:
-			marks = append(marks, r)
-		default:
-			b.WriteRune(r)
-			b.WriteString(string(marks))
-			marks = marks[:0]
+		rest = rest[len(name):]
+		mark, isMark := strings.CutPrefix(text, circle)
+		if isName && isMark && len(marks) < maxMarks {
+			marks = append(marks, mark)
+			continue
 		}
+		b.WriteString(mark)
+		b.WriteString(strings.Join(marks, ""))
+		marks = marks[:0]
 	}
-	b.WriteString(string(marks))
+	b.WriteString(strings.Join(marks, ""))
 	return norm.NFC.String(b.String()), nil
 }
