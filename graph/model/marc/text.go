@@ -1,7 +1,6 @@
 package marc
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // TextReader reads records of MARCMaker text (.mrk), as MarcEdit writes it: a field a line, and an empty line after
@@ -18,10 +19,10 @@ import (
 //	=LDR  00000nam a2200000 i 4500
 //	=008  260102s1957\\\\xx\ …
 //	=245  14$aThe red river /$cAnn One.
-type TextReader struct{ in *bufio.Reader }
+type TextReader struct{ in *textline.Reader }
 
 // NewTextReader returns a TextReader of a text in UTF-8.
-func NewTextReader(in io.Reader) *TextReader { return &TextReader{bufio.NewReaderSize(in, 64<<10)} }
+func NewTextReader(in io.Reader) *TextReader { return &TextReader{textline.NewReader(in)} }
 
 // textField matches a line of a field.
 var textField = regexp.MustCompile(`^=([0-9A-Za-z]{3})  (.*)$`)
@@ -38,15 +39,12 @@ func (r *TextReader) Next() (record Record, err error) {
 	var problem error
 	total, isBegun := 0, false
 	for {
-		data, err := readTo(r.in, '\n')
-		line := strings.TrimRight(string(data), " \r\n")
-		isEnd := errors.Is(err, io.EOF) && line == ""
+		next, err := r.in.Next()
+		line := strings.TrimRight(string(next.Content()), " ")
 		switch {
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil && !(isBegun && errors.Is(err, io.EOF)):
 			return record, err
-		case isEnd && !isBegun:
-			return record, io.EOF
-		case (isEnd || line == "") && isBegun:
+		case line == "" && isBegun:
 			return record, problem
 		case line == "":
 			continue
