@@ -26,7 +26,8 @@ const SheetEnd = `</sheetData></worksheet>`
 func SheetBegin() string {
 	row := []byte(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews>` +
-		`<sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>` +
+		`<sheetView workbookViewId="0">` +
+		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>` +
 		`</sheetViews><sheetData><row>`)
 	for _, label := range labels() {
 		row = appendTextCell(row, label)
