@@ -73,7 +73,7 @@ func (p *Profile) mostly(kinds ...cellKind) bool { return p.share(kinds...) >= 8
 func (p *Profile) hasPages() bool {
 	unit, _ := p.units.Shared()
 	isNamed := slices.Contains(split(p.Name), strings.ReplaceAll(collate.Fold(unit), " ", ""))
-	return unit != "" && (isNamed || fieldWords["pages"].count(split(unit)) > 0)
+	return unit != "" && (isNamed || count("pages", split(unit)) > 0)
 }
 
 // isCounting reports whether the whole numbers count up by 1.
