@@ -97,7 +97,7 @@ func New(cfg Config) *Handler {
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(task.Recovered)
 	for _, code := range model.Codes {
-		cfg.Observer.DeclareErrors(errorCode(code))
+		cfg.Observer.DeclareErrors(string(code.InGraphQL()))
 	}
 	h.documents = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission)
 	h.variables = variableTypes{h.schema, inputTypes(h.schema)}
