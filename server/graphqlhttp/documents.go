@@ -147,7 +147,7 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 // names, because these take time and are for documents written by hand.
 func (d *documents) validate(ctx context.Context, document *ast.QueryDocument, text string) gqlerror.List {
 	checks := d.rules
-	if !d.introspection.allows(ctx) || len(text) > maxCachedDocument {
+	if !d.introspection.Allows(ctx) || len(text) > maxCachedDocument {
 		checks = d.quietRules
 	}
 	errs := validator.ValidateWithRules(d.schema, document, checks)

@@ -119,7 +119,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var key pipeline.Key
 	if q.cacheable(r.Context()) {
-		key = q.cacheKey(h.Options.Introspection.allows(r.Context()))
+		key = q.cacheKey(h.Options.Introspection.Allows(r.Context()))
 	}
 	e := &execution{Handler: h, request: q}
 	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) {
