@@ -22,6 +22,8 @@ test("relay-compiler takes a connection, a refetch by global id and a mutation, 
   }
   const manifest = join(folder, "documents.json");
   const documents = JSON.parse(readFileSync(manifest, "utf8"));
-  assert.ok(Object.values(documents).some((text) => text.includes("node(nodeId: $nodeId)")), "the refetch by nodeId");
+  // A refetch sets the variable that its query has.
+  assert.match(readFileSync(join(folder, "src/__generated__/books_line.graphql.ts"), "utf8"), /"identifierQueryVariableName": "nodeId"/);
+  assert.ok(Object.values(documents).some((text) => text.includes("node(nodeId: $nodeId)")));
   await answersOnly(manifest, documents);
 });
