@@ -204,7 +204,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "change.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "change.graphqls" "error.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -220,6 +220,7 @@ var sources = []*ast.Source{
 	{Name: "bulk.graphqls", Input: sourceData("bulk.graphqls"), BuiltIn: false},
 	{Name: "category.graphqls", Input: sourceData("category.graphqls"), BuiltIn: false},
 	{Name: "change.graphqls", Input: sourceData("change.graphqls"), BuiltIn: false},
+	{Name: "error.graphqls", Input: sourceData("error.graphqls"), BuiltIn: false},
 	{Name: "facet.graphqls", Input: sourceData("facet.graphqls"), BuiltIn: false},
 	{Name: "genre.graphqls", Input: sourceData("genre.graphqls"), BuiltIn: false},
 	{Name: "group.graphqls", Input: sourceData("group.graphqls"), BuiltIn: false},

@@ -1,5 +1,5 @@
 // Package httpcond reads request headers that change the response: conditions (RFC 9110, section 13),
-// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) and content negotiation (RFC 9110, section 12.5).
+// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07) and content negotiation (RFC 9110, section 12.5).
 package httpcond
 
 import (

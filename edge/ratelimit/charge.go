@@ -65,7 +65,8 @@ func (m *Meter) Pay(ctx context.Context, price int64) error {
 }
 
 // take takes units if the bucket has the required number, and sets the RateLimit headers
-// (draft-ietf-httpapi-ratelimit-headers-09).
+// (draft-ietf-httpapi-ratelimit-headers-11). t is the time until the next unit, because more are available then. So
+// Retry-After is never earlier than t (section 6).
 func (b budget) take(required, units int) bool {
 	now := time.Now()
 	taken := b.bucket.AllowN(now, required)
@@ -76,9 +77,10 @@ func (b budget) take(required, units int) bool {
 		}
 	}
 	left := b.bucket.TokensAt(now) // negative after an excess
+	available := math.Floor(math.Max(left, 0))
 	b.header["Ratelimit-Policy"] = b.policy
-	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` +
-		seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
+	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(available)) + `;t=` +
+		seconds((available+1-left)/b.rate.PerSecond)}
 	if !taken {
 		b.header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
 	}

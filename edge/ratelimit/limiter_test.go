@@ -14,7 +14,7 @@ import (
 	"library-catalogue/edge/caller"
 )
 
-// TestCharge lets a handler charge a price, of which Middleware takes the first unit.
+// TestCharge lets a handler charge a price, of which Middleware takes the first unit. t is the time until the next unit.
 func TestCharge(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -25,15 +25,15 @@ func TestCharge(t *testing.T) {
 	}
 	for burst, steps := range map[int][]step{
 		100: {
-			{0, 6_000, `"default";r=40;t=6`, ""},
-			{0, 5_100, `"default";r=39;t=7`, "2"},  // 11 units are missing
-			{0, 50_000, `"default";r=38;t=7`, "7"}, // 61 of a full bucket are
-			{0, 3_800, `"default";r=0;t=10`, ""},
-			{500 * time.Millisecond, 5_500, `"default";r=4;t=10`, "5"},
-			{5 * time.Second, 0, `"default";r=53;t=5`, ""},
-			{time.Minute, 100_100, `"default";r=0;t=101`, ""}, // more than anybody has: the rest is owed
-			{10 * time.Second, 50_000, `"default";r=0;t=91`, "81"},
-			{2 * time.Minute, 10_000, `"default";r=0;t=10`, ""},
+			{0, 6_000, `"default";r=40;t=1`, ""},
+			{0, 5_100, `"default";r=39;t=1`, "2"},  // 11 units are missing
+			{0, 50_000, `"default";r=38;t=1`, "7"}, // 61 of a full bucket are
+			{0, 3_800, `"default";r=0;t=1`, ""},
+			{500 * time.Millisecond, 5_500, `"default";r=4;t=1`, "5"},
+			{5 * time.Second, 0, `"default";r=53;t=1`, ""},
+			{time.Minute, 100_100, `"default";r=0;t=91`, ""}, // more than anybody has: the rest is owed
+			{10 * time.Second, 50_000, `"default";r=0;t=81`, "81"},
+			{2 * time.Minute, 10_000, `"default";r=0;t=1`, ""},
 			{time.Minute, 1, `"default";r=99;t=1`, ""}, // a unit for each 100 that is begun
 			{0, 100, `"default";r=98;t=1`, ""},
 			{0, 101, `"default";r=96;t=1`, ""},

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Code is the kind of an error. Package rest maps it to an HTTP status, package graphqlhttp to
-// extensions.code.
+// Code is the kind of an error. GraphQL has it as extensions.code and as the enum ErrorCode. Package envelope maps it
+// to an HTTP status.
 type Code string
 
 // The codes of all errors.
@@ -21,7 +21,7 @@ const (
 	CostLimitExceeded  Code = "COST_LIMIT_EXCEEDED"
 	NotFound           Code = "NOT_FOUND"
 	Conflict           Code = "CONFLICT"
-	Stale              Code = "STALE"
+	Stale              Code = "STALE" // a Conflict with its own HTTP status
 	Unauthenticated    Code = "UNAUTHENTICATED"
 	Forbidden          Code = "FORBIDDEN"
 	TooLarge           Code = "TOO_LARGE"
@@ -29,12 +29,26 @@ const (
 	RateLimited        Code = "RATE_LIMITED"
 	Unavailable        Code = "UNAVAILABLE"
 	Internal           Code = "INTERNAL"
+
+	// Only in GraphQL, as gqlgen and Apollo's clients name them.
+
+	ParseFailed            Code = "GRAPHQL_PARSE_FAILED"
+	ValidationFailed       Code = "GRAPHQL_VALIDATION_FAILED"
+	PersistedQueryNotFound Code = "PERSISTED_QUERY_NOT_FOUND"
 )
 
 // Codes lists every Code. Tests check that each is mapped.
 var Codes = []Code{
 	BadUserInput, DepthLimitExceeded, CostLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
-	TooLarge, PositionGone, RateLimited, Unavailable, Internal,
+	TooLarge, PositionGone, RateLimited, Unavailable, Internal, ParseFailed, ValidationFailed, PersistedQueryNotFound,
+}
+
+// InGraphQL returns the code in GraphQL: Conflict for Stale.
+func (c Code) InGraphQL() Code {
+	if c == Stale {
+		return Conflict
+	}
+	return c
 }
 
 // Error is an error with a message for clients.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/lexer"
@@ -132,8 +131,7 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 				gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", maxTokens), model.TooLarge)
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
-		errcode.Set(failure, errcode.ParseFailed)
-		return nil, nil, failure
+		return nil, nil, withCode(failure, model.ParseFailed)
 	}
 	if len(document.Operations) == 0 {
 		return nil, nil, validationError(gqlerror.Errorf("The document has no operation."))
@@ -149,7 +147,7 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 // names, because these take time and are for documents written by hand.
 func (d *documents) validate(ctx context.Context, document *ast.QueryDocument, text string) gqlerror.List {
 	checks := d.rules
-	if !d.introspection.allows(ctx) || len(text) > maxCachedDocument {
+	if !d.introspection.Allows(ctx) || len(text) > maxCachedDocument {
 		checks = d.quietRules
 	}
 	errs := validator.ValidateWithRules(d.schema, document, checks)

@@ -77,28 +77,20 @@ var statuses = map[model.Code]int{
 	model.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// errorCode returns the extensions.code of a code. Stale becomes Conflict.
-func errorCode(code model.Code) string {
-	if code == model.Stale {
-		code = model.Conflict
-	}
-	return string(code)
-}
-
 // newError returns an error that does not come from a resolver.
 func newError(code model.Code, message string) *gqlerror.Error {
 	return withCode(gqlerror.Errorf("%s", message), code)
 }
 
+// withCode sets the extensions.code of an error.
 func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
-	errcode.Set(err, errorCode(code))
+	errcode.Set(err, string(code.InGraphQL()))
 	return err
 }
 
 func validationError(err *gqlerror.Error) *gqlerror.Error {
 	err.Message = telemetry.Truncate(err.Message)
-	errcode.Set(err, errcode.ValidationFailed)
-	return err
+	return withCode(err, model.ValidationFailed)
 }
 
 // presenter turns errors of resolvers into errors of responses.

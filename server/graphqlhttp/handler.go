@@ -97,7 +97,7 @@ func New(cfg Config) *Handler {
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(task.Recovered)
 	for _, code := range model.Codes {
-		cfg.Observer.DeclareErrors(errorCode(code))
+		cfg.Observer.DeclareErrors(string(code.InGraphQL()))
 	}
 	h.documents = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission)
 	h.variables = variableTypes{h.schema, inputTypes(h.schema)}
@@ -119,7 +119,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var key pipeline.Key
 	if q.cacheable(r.Context()) {
-		key = q.cacheKey(h.Options.Introspection.allows(r.Context()))
+		key = q.cacheKey(h.Options.Introspection.Allows(r.Context()))
 	}
 	e := &execution{Handler: h, request: q}
 	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) {

@@ -170,9 +170,7 @@ func (p *persisted) store(ctx context.Context, id string, q *request) (refused *
 
 // notFound returns the error that makes a client send the document.
 func notFound() *refusal {
-	return invalid(
-		&gqlerror.Error{Message: "PersistedQueryNotFound",
-			Extensions: map[string]any{"code": "PERSISTED_QUERY_NOT_FOUND"}})
+	return invalid(newError(model.PersistedQueryNotFound, "PersistedQueryNotFound"))
 }
 
 // documentName returns the id of the request's document without its prefix, or "".
