@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"graph/model/author":   {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
 	"graph/model/citation": {"graph/model", "graph/model/author", "graph/model/marc", "graph/model/textline"},
-	"graph/model/marc":     {"graph/model", "graph/model/author", "graph/model/isbn"},
+	"graph/model/marc":     {"graph/model", "graph/model/author", "graph/model/isbn", "graph/model/textline"},
 	"task":                 {"graph/model"},
 	"lru":                  {},
 	"graph":                {"graph/model", "graph/plan"},
