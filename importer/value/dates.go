@@ -35,7 +35,8 @@ func IsCalibreNoDate(text string) bool {
 var none = regexp.MustCompile(
 	`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|nan|unknown|undated|[nsbб]\. ?[adfrг]\.|nd|o\. ?j\.|u\. ?å\.|` +
 		`no date|sans date|ohne jahr|sin fecha|sem data|senza data|bez (?:roku|daty|data)|без (?:года|даты)|` +
-		`[^\d]*(?:not identified|not known|not given|nicht (?:ermittelbar|ermittelt|bekannt)|non identifi[ée]e?|no identificad[ao]|` +
+		`[^\d]*(?:not identified|not known|not given|nicht (?:ermittelbar|ermittelt|bekannt)|non identifi[ée]e?|` +
+		`no identificad[ao]|` +
 		`não identificad[ao]|non identificat[ao]|tuntematon|ej identifierat|okänt))[\])]?$`)
 
 // IsNone reports whether a cell stands for no date or number. 1/0/1900 is a zero that Excel shows as a date.

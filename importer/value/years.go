@@ -19,7 +19,8 @@ var (
 	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997, 1998 3rd
 	// ed.
 	notedYear = regexp.MustCompile(
-		`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
+		`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|` +
+			`((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
 			`(?:[\s,;:]+[\[(]?[c©]? ?\d{4}[\])]?)?\.?$`)
 	// wordYear matches a year after a word: reprint 1998.
 	wordYear = regexp.MustCompile(`^(\pL[\pL.]*),? (\d{4})$`)

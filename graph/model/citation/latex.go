@@ -35,7 +35,8 @@ var styles = func() map[string]bool {
 	known := map[string]bool{}
 	for _, name := range strings.Fields(
 		`emph textit textbf textsc textrm textsf texttt textsl textup textsuperscript textsubscript text mbox underline
-		enquote url em it bf sc rm sf tt itshape bfseries scshape upshape normalfont relax noopsort protect mkbibquote mkbibemph`) {
+		enquote url em it bf sc rm sf tt itshape bfseries scshape upshape normalfont relax noopsort protect
+		mkbibquote mkbibemph`) {
 		known[name] = true
 	}
 	return known
