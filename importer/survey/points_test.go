@@ -65,3 +65,17 @@ func TestRefutes(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesOrMoney: a sign that is a word for pages and a currency means what the name of the column says.
+func TestPagesOrMoney(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"Seiten": true, "Preis": false, "Betrag": false} {
+		p := Profile{Name: name}
+		for _, cell := range []string{"304 S.", "211 S.", "187 S."} {
+			p.Add(cell, 2030)
+		}
+		if got := p.Points("pages") > 0; got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
