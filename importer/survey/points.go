@@ -100,7 +100,7 @@ func unlessCodes(points func(*Profile) int) func(*Profile) int {
 func ifText(points func(*Profile) int) func(*Profile) int {
 	return unlessCodes(func(p *Profile) int {
 		unit, _ := p.units.Shared()
-		areNumbers := (p.mostly(amounts) || p.mostly(pages)) && (p.Filled > 2 || unit != "")
+		areNumbers := (p.mostly(amounts) && !p.mostly(words) || p.mostly(pages)) && (p.Filled > 2 || unit != "")
 		if areNumbers || p.mostly(dates) {
 			return impossible
 		}

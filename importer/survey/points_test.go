@@ -79,3 +79,17 @@ func TestPagesOrMoney(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberedTitles: titles with numbers are no amounts of an unknown currency.
+func TestNumberedTitles(t *testing.T) {
+	t.Parallel()
+	for _, cells := range [][]string{{"Naruto 1", "Naruto 2", "Naruto 3"}, {"Fluss 1 und Tal", "Berg 2", "Band 3 und 4"}} {
+		p := Profile{Name: "Titel"}
+		for _, cell := range cells {
+			p.Add(cell, 2030)
+		}
+		if got := p.Points("name"); got <= 0 {
+			t.Errorf("%q: %d points for the name", cells, got)
+		}
+	}
+}
