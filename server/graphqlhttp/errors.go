@@ -10,15 +10,54 @@ import (
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 )
 
 // refusal is the reason why a request is not executed.
 type refusal struct {
-	status int    // 0 for an invalid document or variables: the media type decides
+	status statuses
 	allow  string // allowed methods, for status 405
 	errors gqlerror.List
+}
+
+// statuses are the HTTP statuses of a response by its media type.
+type statuses struct {
+	graphQL int // graphQLResponse
+	others  int // plainJSON and eventStream, whose clients expect 200 for all that reaches GraphQL
+}
+
+// The statuses that depend on the media type (GraphQL over HTTP, September 2026, section "Status Codes"). All others
+// are the same in each: malformed JSON 400, and those of HTTP.
+var (
+	illFormed   = statuses{http.StatusUnprocessableEntity, http.StatusBadRequest} // JSON that is not a GraphQL request
+	unparsable  = statuses{http.StatusBadRequest, http.StatusOK}                  // syntax error of the document
+	unexecuted  = statuses{http.StatusUnprocessableEntity, http.StatusOK}         // document, operation, variables, limits
+	untrusted   = statuses{http.StatusForbidden, http.StatusOK}                   // document that is not trusted
+	partialData = statuses{294, http.StatusOK}                                    // errors beside data, also beside null
+)
+
+// anyMedia returns a status for every media type.
+func anyMedia(status int) statuses { return statuses{status, status} }
+
+// executed returns the statuses of the response to an operation. Without data the first error decides.
+func executed(response *graphql.Response) statuses {
+	switch {
+	case len(response.Errors) == 0:
+		return anyMedia(http.StatusOK)
+	case response.Data != nil:
+		return partialData
+	}
+	return statuses{envelope.StatusOf(response.Errors[0]), http.StatusOK}
+}
+
+// in returns the status for a media type.
+func (s statuses) in(mediaType string) int {
+	if mediaType == graphQLResponse {
+		return s.graphQL
+	}
+	return s.others
 }
 
 func (r *refusal) Error() string { return r.errors.Error() }
@@ -31,26 +70,37 @@ func refusalOf(err error) *refusal {
 }
 
 func refuse(status int, code model.Code, message string) *refusal {
-	return &refusal{status: status, errors: gqlerror.List{newError(code, message)}}
+	return &refusal{status: anyMedia(status), errors: gqlerror.List{newError(code, message)}}
 }
 
 func badRequest(message string) *refusal {
 	return refuse(http.StatusBadRequest, model.BadUserInput, message)
 }
 
+// notRequest returns the refusal of JSON that is not a GraphQL request.
+func notRequest(message string) *refusal {
+	return &refusal{status: illFormed, errors: gqlerror.List{newError(model.BadUserInput, message)}}
+}
+
 // badJSON returns the refusal of a text that is not a valid JSON object.
 func badJSON(err error, text, with string) *refusal {
 	if tooLarge, ok := errors.AsType[tooLargeError](err); ok {
-		return refuse(http.StatusBadRequest, model.TooLarge, string(tooLarge))
+		return &refusal{status: illFormed, errors: gqlerror.List{newError(model.TooLarge, string(tooLarge))}}
 	}
-	if errors.Is(err, errNotObject) {
-		return badRequest(text + " must be a JSON object" + with)
+	object := text + " must be a JSON object" + with
+	switch {
+	case errors.Is(err, errNotJSON):
+		return badRequest(object)
+	case errors.Is(err, errNotObject):
+		return notRequest(object)
 	}
 	return badRequest(text + " must be well-formed JSON: " + err.Error() + ".")
 }
 
-// errNotObject reports that a text is not a JSON object.
-var errNotObject = errors.New("not a JSON object")
+var (
+	errNotJSON   = errors.New("not JSON")
+	errNotObject = errors.New("not a JSON object")
+)
 
 // tooLargeError reports that a value exceeds a limit.
 type tooLargeError string
@@ -58,23 +108,12 @@ type tooLargeError string
 func (e tooLargeError) Error() string { return string(e) }
 
 // invalid returns the refusal of a document or its variables.
-func invalid(errs ...*gqlerror.Error) *refusal { return &refusal{errors: errs} }
+func invalid(errs ...*gqlerror.Error) *refusal { return &refusal{status: unexecuted, errors: errs} }
 
 // refuseError returns the refusal for an error from outside GraphQL.
 func refuseError(err error) *refusal {
 	e := model.AsError(err)
-	status, ok := statuses[e.Code]
-	if !ok {
-		status = http.StatusInternalServerError
-	}
-	return refuse(status, e.Code, e.Message)
-}
-
-var statuses = map[model.Code]int{
-	model.Unauthenticated: http.StatusUnauthorized,
-	model.Forbidden:       http.StatusForbidden,
-	model.RateLimited:     http.StatusTooManyRequests,
-	model.Unavailable:     http.StatusServiceUnavailable,
+	return refuse(envelope.StatusOf(e), e.Code, e.Message)
 }
 
 // errorCode returns the extensions.code of a code. Stale becomes Conflict.
@@ -87,7 +126,7 @@ func errorCode(code model.Code) string {
 
 // newError returns an error that does not come from a resolver.
 func newError(code model.Code, message string) *gqlerror.Error {
-	return withCode(gqlerror.Errorf("%s", message), code)
+	return withCode(&gqlerror.Error{Err: &model.Error{Code: code, Message: message}, Message: message}, code)
 }
 
 func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {

@@ -177,7 +177,8 @@ func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	if e.position != "" {
 		w.Header().Set(httpcond.PositionHeader, e.position)
 	}
-	writeResponse(w, r, e.mediaType, http.StatusOK, e.finished())
+	response := e.finished()
+	writeResponse(w, r, e.mediaType, executed(response).in(e.mediaType), response)
 	if e.buffer == nil { // the operation did not run
 		return
 	}

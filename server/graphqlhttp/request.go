@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +106,7 @@ func (q *request) readGet(rawQuery string) *refusal {
 	}
 	for name, values := range params {
 		if len(values) > 1 {
-			return badRequest("The parameter " + strconv.Quote(name) + " is given twice.")
+			return notRequest("The parameter " + strconv.Quote(name) + " is given twice.")
 		}
 		if !utf8.ValidString(values[0]) {
 			return badRequest("The query parameters of the URL must be UTF-8.")
@@ -143,11 +145,14 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		return refuseError(e)
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return refuse(http.StatusRequestTimeout, model.BadUserInput, "The request took too long to arrive.")
+	}
 	if err != nil {
 		return badRequest("The request could not be read.")
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return badRequest("Batches (JSON arrays) are not supported. Send one request at a time.")
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) && json.Valid(body) {
+		return notRequest("Batches (JSON arrays) are not supported. Send one request at a time.")
 	}
 	return q.decode(body)
 }
@@ -178,15 +183,15 @@ func (q *request) decode(body []byte) *refusal {
 		}
 		var ok bool
 		if *text, ok = scalar(value).(string); !ok {
-			return badRequest("The key " + key + " must be a string or null.")
+			return notRequest("The key " + key + " must be a string or null.")
 		}
 	}
 	var ok bool
 	if q.extensions, ok = objectOrNil(extensions); !ok {
-		return badRequest("The key extensions must be an object or null.")
+		return notRequest("The key extensions must be an object or null.")
 	}
 	if q.variables, ok = objectOrNil(variables); !ok {
-		return badRequest("The key variables must be an object or null.")
+		return notRequest("The key variables must be an object or null.")
 	}
 	return nil
 }

@@ -27,19 +27,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 
 // writeRefusal writes the response to a request that is not executed.
 func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refused *refusal) {
-	status := refused.status
-	switch {
-	case mediaType != eventStream:
-	case status == 0: // the protocol sends the errors of a document as events
-		status = http.StatusOK
-	default:
+	status := refused.status.in(mediaType)
+	if mediaType == eventStream && status != http.StatusOK { // the protocol sends only errors of a document as events
 		mediaType = plainJSON
-	}
-	if status == 0 { // an invalid document; with application/json only the transport counts
-		status = http.StatusOK
-		if mediaType == graphQLResponse {
-			status = http.StatusBadRequest
-		}
 	}
 	switch status {
 	case http.StatusMethodNotAllowed:
