@@ -190,7 +190,7 @@ func TestHead(t *testing.T) {
 			}
 		}
 	}
-	if allow := c.Do(http.MethodDelete, "/graphql", "").Header().Get("Allow"); allow != "GET, HEAD, POST" {
+	if allow := c.Do(http.MethodDelete, "/graphql", "").Header().Get("Allow"); allow != "GET, HEAD, POST, QUERY" {
 		t.Errorf("allowed are %s", allow)
 	}
 	c.Want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)

@@ -104,6 +104,7 @@ var doors = []struct{ method, path, media string }{
 	{"GET", "/books/1?x=", ""},
 	{"GET", "/nothing?x=", ""},
 	{"POST", "/graphql", "application/json"},
+	{"QUERY", "/graphql", "application/json"},
 	{"POST", "/api/books", "application/json"},
 	{"PUT", "/api/books/1", "application/json"},
 	{"DELETE", "/api/books/1", "application/json"},

@@ -73,6 +73,13 @@ func refuse(status int, code model.Code, message string) *refusal {
 	return &refusal{status: anyMedia(status), errors: gqlerror.List{newError(code, message)}}
 }
 
+// refuseMethod returns the refusal of a method. allowed are the methods for the request.
+func refuseMethod(message, allowed string) *refusal {
+	refused := refuse(http.StatusMethodNotAllowed, model.BadUserInput, message)
+	refused.allow = allowed
+	return refused
+}
+
 func badRequest(message string) *refusal {
 	return refuse(http.StatusBadRequest, model.BadUserInput, message)
 }
