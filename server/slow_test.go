@@ -279,7 +279,7 @@ func TestBodiesHeldBack(t *testing.T) {
 			return response, string(body)
 		}
 		refusals := map[string]string{
-			"/graphql":        `{"errors":[{"message":"The server is busy with other requests. Try again in a moment.","extensions":{"code":"UNAVAILABLE","requestId":"test"}}]}`,
+			"/graphql":        `{"errors":[{"message":"The server is busy with other requests. Try again in a moment.","extensions":{"code":"UNAVAILABLE","requestId":"test","retryAfter":1}}]}`,
 			"/api/categories": `{"success":false,"message":"The server is busy with other requests. Try again in a moment.","data":null}`,
 		}
 		late := map[string]int{"/graphql": http.StatusRequestTimeout, "/api/categories": http.StatusBadRequest}

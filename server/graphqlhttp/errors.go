@@ -120,7 +120,7 @@ func invalid(errs ...*gqlerror.Error) *refusal { return &refusal{status: unexecu
 // refuseError returns the refusal for an error from outside GraphQL.
 func refuseError(err error) *refusal {
 	e := model.AsError(err)
-	return refuse(envelope.StatusOf(e), e.Code, e.Message)
+	return &refusal{status: anyMedia(envelope.StatusOf(e)), errors: gqlerror.List{errorOf(e)}}
 }
 
 // errorCode returns the extensions.code of a code. Stale becomes Conflict.
@@ -133,7 +133,11 @@ func errorCode(code model.Code) string {
 
 // newError returns an error that does not come from a resolver.
 func newError(code model.Code, message string) *gqlerror.Error {
-	return withCode(&gqlerror.Error{Err: &model.Error{Code: code, Message: message}, Message: message}, code)
+	return errorOf(&model.Error{Code: code, Message: message})
+}
+
+func errorOf(e *model.Error) *gqlerror.Error {
+	return withCode(&gqlerror.Error{Err: e, Message: e.Message}, e.Code)
 }
 
 func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
@@ -165,7 +169,7 @@ func (p presenter) presentError(ctx context.Context, err error) *gqlerror.Error 
 		e = model.AsError(err)
 	}
 	// A retry, an expected refusal and a disconnected client are not failures.
-	_, expected := model.RetryAfter(err)
+	_, expected := errors.AsType[*model.RetryError](err)
 	quiet := expected || model.RunsAgain(err) || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
 		p.logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id",

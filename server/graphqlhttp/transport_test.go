@@ -255,9 +255,12 @@ func TestStatuses(t *testing.T) {
 	}
 	away := servertest.Serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return noReads{r} })
 	for accept, status := range map[string]int{"application/json": 200, own: 503} {
-		w := away.Do("POST", "/graphql", `{"query":"{ books { totalCount } }"}`, "Accept: "+accept)
-		if w.Code != status || !strings.HasPrefix(w.Body.String(), `{"errors":[{"message":"Away.",`) {
-			t.Errorf("no data: status %d, want %d: %s", w.Code, status, w.Body)
+		for method, target := range map[string]string{"POST": "/graphql", "QUERY": "/graphql", "GET": get("{ books { totalCount } }", "")} {
+			w := away.Do(method, target, `{"query":"{ books { totalCount } }"}`, "Accept: "+accept)
+			const body = `{"errors":[{"message":"Away.","extensions":{"code":"UNAVAILABLE","requestId":"test","retryAfter":1}}]}`
+			if w.Code != status || w.Header().Get("Retry-After") != "1" || w.Body.String() != body {
+				t.Errorf("%s, no data: status %d, want %d, %v: %s", method, w.Code, status, w.Header(), w.Body)
+			}
 		}
 	}
 }
