@@ -3,6 +3,7 @@ package graphqlhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -128,8 +129,8 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
-			return nil, nil, invalid(withCode(
-				gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", maxTokens), model.TooLarge))
+			return nil, nil, refuse(unexecuted, model.TooLarge,
+				fmt.Sprintf("The document has too many tokens: at most %d are allowed.", maxTokens))
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
 		errcode.Set(failure, errcode.ParseFailed)

@@ -28,14 +28,15 @@ type statuses struct {
 	others  int // plainJSON and eventStream, whose clients expect 200 for all that reaches GraphQL
 }
 
-// The statuses that depend on the media type (GraphQL over HTTP, September 2026, section "Status Codes"). All others
-// are the same in each: malformed JSON 400, and those of HTTP.
+// The statuses by kind of failure (GraphQL over HTTP, September 2026, section "Status Codes"). Those of HTTP, such as
+// 405, and of package envelope are the same for each media type.
 var (
-	illFormed   = statuses{http.StatusUnprocessableEntity, http.StatusBadRequest} // JSON that is not a GraphQL request
-	unparsable  = statuses{http.StatusBadRequest, http.StatusOK}                  // syntax error of the document
-	unexecuted  = statuses{http.StatusUnprocessableEntity, http.StatusOK}         // document, operation, variables, limits
-	untrusted   = statuses{http.StatusForbidden, http.StatusOK}                   // document that is not trusted
-	partialData = statuses{294, http.StatusOK}                                    // errors beside data, also beside null
+	malformed   = anyMedia(400)      // JSON or an address that cannot be read
+	illFormed   = statuses{422, 400} // JSON that is not a GraphQL request
+	unparsable  = statuses{400, 200} // syntax error of the document
+	unexecuted  = statuses{422, 200} // invalid document, operation or variables, or over a limit
+	untrusted   = statuses{403, 200} // not a trusted document
+	partialData = statuses{294, 200} // errors with data, also with null
 )
 
 // anyMedia returns a status for every media type.
@@ -69,30 +70,26 @@ func refusalOf(err error) *refusal {
 	return refuseError(err)
 }
 
-func refuse(status int, code model.Code, message string) *refusal {
-	return &refusal{status: anyMedia(status), errors: gqlerror.List{newError(code, message)}}
+func refuse(status statuses, code model.Code, message string) *refusal {
+	return &refusal{status: status, errors: gqlerror.List{newError(code, message)}}
 }
 
 // refuseMethod returns the refusal of a method. allowed are the methods for the request.
 func refuseMethod(message, allowed string) *refusal {
-	refused := refuse(http.StatusMethodNotAllowed, model.BadUserInput, message)
+	refused := refuse(anyMedia(http.StatusMethodNotAllowed), model.BadUserInput, message)
 	refused.allow = allowed
 	return refused
 }
 
-func badRequest(message string) *refusal {
-	return refuse(http.StatusBadRequest, model.BadUserInput, message)
-}
+func badRequest(message string) *refusal { return refuse(malformed, model.BadUserInput, message) }
 
 // notRequest returns the refusal of JSON that is not a GraphQL request.
-func notRequest(message string) *refusal {
-	return &refusal{status: illFormed, errors: gqlerror.List{newError(model.BadUserInput, message)}}
-}
+func notRequest(message string) *refusal { return refuse(illFormed, model.BadUserInput, message) }
 
 // badJSON returns the refusal of a text that is not a valid JSON object.
 func badJSON(err error, text, with string) *refusal {
 	if tooLarge, ok := errors.AsType[tooLargeError](err); ok {
-		return &refusal{status: illFormed, errors: gqlerror.List{newError(model.TooLarge, string(tooLarge))}}
+		return refuse(illFormed, model.TooLarge, string(tooLarge))
 	}
 	object := text + " must be a JSON object" + with
 	switch {

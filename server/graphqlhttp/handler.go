@@ -132,7 +132,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if e.operation.isSubscription() {
 			if !q.events {
-				return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+				return nil, refuse(anyMedia(http.StatusNotAcceptable), model.BadUserInput, subscriptionAdvice)
 			}
 			return &pipeline.Operation{Price: e.operation.estimate, Serve: e.serveEvents}, nil
 		}

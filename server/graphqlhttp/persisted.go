@@ -150,8 +150,7 @@ func (p *persisted) resolveTrusted(id string, q *request) *refusal {
 	case q.query == "":
 		return notRequest("The request has no query.")
 	case !p.texts[q.query]:
-		return &refusal{status: untrusted,
-			errors: gqlerror.List{newError(model.Forbidden, "This server runs only trusted documents.")}}
+		return refuse(untrusted, model.Forbidden, "This server runs only trusted documents.")
 	}
 	return nil
 }

@@ -51,10 +51,10 @@ func readRequest(w http.ResponseWriter, r *http.Request, limits Limits) (*reques
 	var refused *refusal
 	switch {
 	case compressed(r.Header["Content-Encoding"]):
-		refused = refuse(http.StatusUnsupportedMediaType, model.BadUserInput,
+		refused = refuse(anyMedia(http.StatusUnsupportedMediaType), model.BadUserInput,
 			"The request body must not be compressed.")
 	case mediaType == "":
-		refused = refuse(http.StatusNotAcceptable, model.BadUserInput,
+		refused = refuse(anyMedia(http.StatusNotAcceptable), model.BadUserInput,
 			"Responses are "+graphQLResponse+", application/json or text/event-stream in UTF-8. Accept one of them.")
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		refused = q.readAddress(r.URL.RawQuery)
@@ -129,21 +129,21 @@ func readParameter(text string) (jsontext.Value, error) {
 
 func (q *request) readBody(w http.ResponseWriter, r *http.Request, limits Limits) *refusal {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return refuse(http.StatusUnsupportedMediaType, model.BadUserInput,
+		return refuse(anyMedia(http.StatusUnsupportedMediaType), model.BadUserInput,
 			"The request must be JSON in UTF-8: send it with Content-Type: application/json.")
 	}
 	var buffer bytes.Buffer
 	err := limits.readBody(&buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge,
+		return refuse(anyMedia(http.StatusRequestEntityTooLarge), model.TooLarge,
 			"The request is too large: at most "+strconv.Itoa(limits.Body)+" bytes are allowed.")
 	}
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		return refuseError(e)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return refuse(http.StatusRequestTimeout, model.BadUserInput, "The request took too long to arrive.")
+		return refuse(anyMedia(http.StatusRequestTimeout), model.BadUserInput, "The request took too long to arrive.")
 	}
 	if err != nil {
 		return badRequest("The request could not be read.")
@@ -269,6 +269,6 @@ func (q *request) cacheable(ctx context.Context) bool {
 // cacheKey returns the cache key of the response. introspection reports whether the caller may
 // read the schema.
 func (q *request) cacheKey(introspection bool) pipeline.Key {
-	return pipeline.KeyOf("graphql", strconv.FormatBool(httpcond.IsRead(q.method)), strconv.FormatBool(introspection), q.mediaType,
-		q.query, q.operationName, string(q.variables))
+	return pipeline.KeyOf("graphql", strconv.FormatBool(httpcond.IsRead(q.method)), strconv.FormatBool(introspection),
+		q.mediaType, q.query, q.operationName, string(q.variables))
 }
