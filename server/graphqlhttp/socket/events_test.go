@@ -168,24 +168,8 @@ func TestEndedSession(t *testing.T) {
 	})
 }
 
-// TestCharged runs operations until the caller has no units left.
-func TestCharged(t *testing.T) {
-	t.Parallel()
-	serve(t, func(t *testing.T, s *service) {
-		c := s.connect(t, "reader")
-		for range 4 {
-			c.send(typename)
-			c.want(`{"id":"2","type":"next",…`)
-			c.want(`{"type":"complete","id":"2"}`)
-		}
-		c.send(typename)
-		c.want(`{"id":"2","type":"error","payload":[{"message":"Too many requests.…`)
-		c.send(strings.ReplaceAll(positions, `"1"`, `"2"`)) // the id is free
-		c.want(`{"id":"2","type":"error","payload":[{"message":"Too many requests.…`)
-	}, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.001, Burst: 4} })
-}
-
-// TestRetryAfter has refusals for a time on each transport: each says in its body for how long, as the header does.
+// TestRetryAfter runs operations until the caller has no units left, and ends a feed: on each transport the error says
+// when to try again, as the header does.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	serve(t, func(t *testing.T, s *service) {
@@ -198,7 +182,7 @@ func TestRetryAfter(t *testing.T) {
 		const refused = `"message":"Too many requests. Try again in 1000 s.","extensions":{"code":"RATE_LIMITED","requestId":"`
 		const delay = `","retryAfter":1000}}]}`
 		for _, text := range []string{typename, strings.ReplaceAll(positions, `"1"`, `"2"`)} {
-			c.send(text)
+			c.send(text) // the id is free
 			c.want(`{"id":"2","type":"error","payload":[{` + refused + "…" + delay)
 		}
 		for _, method := range []string{"POST", "GET", "QUERY"} {
