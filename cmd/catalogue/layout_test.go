@@ -73,7 +73,7 @@ var mayImport = map[string][]string{
 	"edge/httpcond":             {"graph/model"},
 	"edge/eventstream":          {"graph/model", "edge/admission", "edge/caller", "edge/telemetry", "task"},
 	"edge/pipeline":             {"graph/cost", "graph/model", "edge/admission", "edge/httpcond", "edge/ratelimit", "edge/respcache", "edge/telemetry"},
-	"server/graphqlhttp":        {"graph", "graph/model", "graph/plan", "graph/cost", "edge/telemetry", "edge/caller", "edge/ratelimit", "edge/admission", "edge/httpcond", "edge/pipeline", "edge/eventstream", "lru", "task"},
+	"server/graphqlhttp":        {"graph", "graph/model", "graph/plan", "graph/cost", "edge/telemetry", "edge/caller", "edge/ratelimit", "edge/admission", "edge/envelope", "edge/httpcond", "edge/pipeline", "edge/eventstream", "lru", "task"},
 	"server/graphqlhttp/socket": {"graph/model", "edge/caller", "edge/eventstream", "edge/ratelimit", "server/graphqlhttp", "edge/telemetry", "task"},
 	"web/view":                  {"graph/model"},
 	"web/people":                {"accounts", "graph/model", "web/view"},

@@ -123,11 +123,9 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case model.RateLimited:
 		message = "Too Many Attempts." // Laravel's text
+		fallthrough
 	case model.Unavailable:
-		w.Header().Set("Retry-After", "1")
-	}
-	if seconds, ok := model.RetryAfter(err); ok {
-		w.Header().Set("Retry-After", seconds)
+		w.Header().Set("Retry-After", strconv.Itoa(model.RetryAfter(err)))
 	}
 	WriteJSON(w, status[e.Code], Encode(failure{Message: message, Errors: fieldErrors(e.Fields)}))
 }

@@ -12,6 +12,14 @@ import (
 	"library-catalogue/graph/model"
 )
 
+// MethodQuery is a safe method with a body (RFC 10008).
+const MethodQuery = "QUERY"
+
+// IsRead reports whether a response to the method may be stored and revalidated.
+func IsRead(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == MethodQuery
+}
+
 // RevisionTag returns the ETag of all lists and pages at a revision.
 func RevisionTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) }
 

@@ -104,6 +104,7 @@ var doors = []struct{ method, path, media string }{
 	{"GET", "/books/1?x=", ""},
 	{"GET", "/nothing?x=", ""},
 	{"POST", "/graphql", "application/json"},
+	{"QUERY", "/graphql", "application/json"},
 	{"POST", "/api/books", "application/json"},
 	{"PUT", "/api/books/1", "application/json"},
 	{"DELETE", "/api/books/1", "application/json"},
@@ -172,8 +173,8 @@ func TestRate(t *testing.T) {
 		}
 		for target, body := range map[string]string{
 			"/api/books": `{"success":false,"message":"Too Many Attempts.","data":null}`,
-			"/graphql?query={__typename}": `{"errors":[{"message":"Too many requests. Retry after the delay in the Retry-After header.",` +
-				`"extensions":{"code":"RATE_LIMITED","requestId":"test"}}]}`,
+			"/graphql?query={__typename}": `{"errors":[{"message":"Too many requests. Try again in 1 s.",` +
+				`"extensions":{"code":"RATE_LIMITED","requestId":"test","retryAfter":1}}]}`,
 		} {
 			w := l.askFor(target, ada)
 			h := w.Header()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -89,13 +88,13 @@ type RetryError struct{ After time.Duration }
 
 func (e *RetryError) Error() string { return "retry after " + e.After.String() }
 
-// RetryAfter returns the value of the header Retry-After (RFC 9110, section 10.2.3) for an error with a RetryError.
-func RetryAfter(err error) (seconds string, ok bool) {
-	e, ok := errors.AsType[*RetryError](err)
-	if !ok {
-		return "", false
+// RetryAfter returns the seconds after which a request that failed with RateLimited or Unavailable may be repeated
+// (RFC 9110, section 10.2.3): those of a RetryError, else 1.
+func RetryAfter(err error) int {
+	if e, ok := errors.AsType[*RetryError](err); ok {
+		return max(1, int(math.Ceil(e.After.Seconds())))
 	}
-	return strconv.Itoa(max(1, int(math.Ceil(e.After.Seconds())))), true
+	return 1
 }
 
 // IsCode reports whether err is an Error with the code.

@@ -3,6 +3,7 @@ package graphqlhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -97,9 +98,9 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 	if document, ok := d.cached.Get(text); ok { // another request parsed it during the wait
 		return document, d.introspection.check(ctx, document.schema)
 	}
-	parsed, schema, invalidErr := d.parse(text)
-	if invalidErr != nil {
-		return nil, invalid(invalidErr)
+	parsed, schema, refused := d.parse(text)
+	if refused != nil {
+		return nil, refused
 	}
 	if refused := d.introspection.check(ctx, schema); refused != nil {
 		return nil, refused
@@ -116,7 +117,7 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 
 // parse parses a text and checks its limits. schema is the first introspection field, nil if
 // there is none.
-func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast.Field, _ *gqlerror.Error) {
+func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast.Field, _ *refusal) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
 	if err == nil {
 		err = checkSurrogates(text)
@@ -127,18 +128,18 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
-			return nil, nil, withCode(
-				gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", maxTokens), model.TooLarge)
+			return nil, nil, refuse(unexecuted, model.TooLarge,
+				fmt.Sprintf("The document has too many tokens: at most %d are allowed.", maxTokens))
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
-		return nil, nil, withCode(failure, model.ParseFailed)
+		return nil, nil, &refusal{status: unparsable, errors: gqlerror.List{withCode(failure, model.ParseFailed)}}
 	}
 	if len(document.Operations) == 0 {
-		return nil, nil, validationError(gqlerror.Errorf("The document has no operation."))
+		return nil, nil, invalid(validationError(gqlerror.Errorf("The document has no operation.")))
 	}
 	schema, failure := d.limits.check(document)
 	if failure != nil {
-		return nil, nil, failure
+		return nil, nil, invalid(failure)
 	}
 	return document, schema, nil
 }

@@ -3,6 +3,8 @@ package graphqlhttp
 import (
 	"bytes"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/graph"
@@ -72,6 +75,28 @@ func TestNames(t *testing.T) {
 		if got := model.Snake(name); got != snake {
 			t.Errorf("Snake(%q) is %q, want %q", name, got, snake)
 		}
+	}
+}
+
+// TestRetryAfter writes a response with several delays: the header has the longest.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	p := presenter{slog.New(slog.DiscardHandler)}
+	response := &graphql.Response{Data: []byte("null")}
+	for _, err := range []error{
+		model.Errorf(model.Conflict, "a"), &model.Error{Code: model.RateLimited, Message: "b", Err: &model.RetryError{After: 2_100 * time.Millisecond}},
+		model.Errorf(model.Unavailable, "c"), &model.RetryError{After: time.Minute},
+	} {
+		response.Errors = append(response.Errors, p.presentError(t.Context(), err))
+	}
+	w := httptest.NewRecorder()
+	writeResponse(w, httptest.NewRequest(http.MethodPost, "/graphql", nil), plainJSON, http.StatusOK, response)
+	const want = `{"data":null,"errors":[{"message":"a","extensions":{"code":"CONFLICT","requestId":""}},` +
+		`{"message":"b","extensions":{"code":"RATE_LIMITED","requestId":"","retryAfter":3}},` +
+		`{"message":"c","extensions":{"code":"UNAVAILABLE","requestId":"","retryAfter":1}},` +
+		`{"message":"Internal server error","extensions":{"code":"INTERNAL","requestId":""}}]}`
+	if header := w.Header().Get("Retry-After"); header != "3" || w.Body.String() != want {
+		t.Errorf("Retry-After %q: %s", header, w.Body)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestSubscription(t *testing.T) {
 		unknown := s.start(ctx, `subscription {changes(filter: {genre: {name: {eq: "Novel"}}}, after: "`+after+`") {type rowId actor version genre {books {totalCount}}}}`)
 		for want, next := range map[string]func() string{
 			`{"data":{"news":{"operation":"CREATE","actor":"writer","book":{"name":"Emma","genre":{"name":"Novel","category":{"name":"Fiction"}}}}}}`: known,
-			`{"data":{"changes":{"type":"GENRE","rowId":"1","actor":null,"version":1,"genre":{"books":{"totalCount":1}}}}}`:                              unknown,
+			`{"data":{"changes":{"type":"GENRE","rowId":"1","actor":null,"version":1,"genre":{"books":{"totalCount":1}}}}}`:                           unknown,
 		} {
 			if got := next(); got != want {
 				t.Errorf("got %s, want %s", got, want)
