@@ -30,9 +30,13 @@ type engine interface {
 	// the FROM item of the current books r of the changes firsts.
 	sinceSQL(b *query.Builder, mark Mark) (known, after, current string)
 
-	// PositionOf returns the position after a change, and Seq the seq of the change before a position.
+	// PositionOf returns the position after a change, and Seq the greatest seq of its tick before a position.
 	PositionOf(tick, seq int64) model.Position
 	Seq(p model.Position) int64
+	// HistorySQL returns a SELECT of the newest changes of each row before the position end, newest first. One later
+	// change comes before them, because its old columns are the row after the newest of them. limit counts it too.
+	// Changes that are not committed, or have no time yet, have the tick 0.
+	HistorySQL(code string, ids []model.ID, end model.Position, limit int) (text string, args []any)
 	// OpenSince returns the earliest time that a commit may still get after a read that begins now.
 	OpenSince() model.Timestamp
 	// AtSQL returns the search for the newest position at or before a time, and the columns to select FROM s: its
@@ -51,7 +55,6 @@ type Statements struct {
 	Kept    string // condition that the changes of the tick $1 are in the log
 	Commit  string // UPDATE that ends each transaction and gives its changes the time $1; empty where ticks do
 	mark    string // SELECT of the columns of the newest mark
-	history string // SELECT of Log.HistorySQL, with {code} for the code of the type
 	size    string // SELECT of the bytes of the log, and of the table revision
 	members string // function that returns the members of a JSON object as rows
 	purge   string // DELETE of rows that triggers keep; empty for none
@@ -86,7 +89,14 @@ WHERE s.low < s.high)
 const historyColumns = `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''),
 CAST(c.old AS text), `
 
-// historyRows are the changes n of a row k for Log.HistorySQL.
-const historyRows = `changes n WHERE n.row_id IN (k.id, 0) AND n.type = '{code}' AND n.seq <= coalesce(
-  (SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '{code}' AND m.seq >= $2), $2)
+// historyRows returns the changes n of a row k for HistorySQL. later is the seq of the first change after them.
+func historyRows(code, later string) string {
+	return `changes n WHERE n.row_id IN (k.id, 0) AND n.type = '` + code + `' AND n.seq <= coalesce(` + later + `, $2)
 ORDER BY n.seq DESC LIMIT $3`
+}
+
+// firstSeq returns the SELECT of the first change m of a row k that meets a condition. Writers of a row wait for each
+// other, so its changes commit in the order of seq.
+func firstSeq(code, condition string) string {
+	return `(SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '` + code + `' AND ` + condition + `)`
+}

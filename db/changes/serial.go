@@ -29,9 +29,6 @@ var serialSQL = Statements{
 	Newest: `SELECT ` + lastTimedSQL + ` AS tick`,
 	Kept:   `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
 	mark:   `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`,
-	history: historyColumns +
-		`CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k
-JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
 	// The writer holds the lock, so later commits get a later time. No time is before the time of the newest change.
 	Commit: `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL
 WHERE untimed = 1`,
@@ -169,6 +166,15 @@ WHERE seq > (SELECT start FROM feed) AND seq <= min(`+lastTimedSQL+`, $1) ORDER 
 func (e *serial) PositionOf(tick, _ int64) model.Position { return model.Position{Tick: tick} }
 
 func (e *serial) Seq(p model.Position) int64 { return p.Tick }
+
+func (e *serial) HistorySQL(
+	code string, ids []model.ID, end model.Position, limit int,
+) (text string, args []any) {
+	return historyColumns +
+		`CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k
+JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows(code, firstSeq(code, "m.seq >= $2")) +
+		`) ORDER BY k.id, c.seq DESC`, []any{e.Dialect.Array(ids), e.Seq(end), limit}
+}
 
 func (e *serial) NextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any) {
 	ticks := make([]int64, len(at))
