@@ -118,8 +118,9 @@ const (
 	lastTime  model.Timestamp = 253_402_300_799_999_999 // 9999-12-31T23:59:59.999999Z
 )
 
-// PositionAt returns the position after the last tick at or before a time. It is the same for every later call with
-// that time. Errors: BadUserInput for the future, PositionGone before the beginning of the log.
+// PositionAt returns the position after the last tick at or before a time. It is the same for every later call, if the
+// time is final (see package changes). Errors: BadUserInput for the future, PositionGone before the beginning of the log,
+// Unavailable if a long write of another program keeps the time from being final.
 func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.Position, err error) {
 	at = min(max(at, firstTime), lastTime)
 	var future, gone, open bool
@@ -132,13 +133,11 @@ func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.
 		return s.readRow(ctx, readStmt{search + versioned(`SELECT `+columns+` FROM s`), args, false},
 			&p.Tick, &future, &gone, &open)
 	}
-	// A tick that runs now may have taken its time before at, and commit after this read. The next tick
-	// waits for it, and those after it get a time after at.
 	if err = read(); err == nil && open && !future && !gone {
 		again, failed := s.tick(ctx)
 		if waited := changes.Waits(failed); again || waited {
 			if err = read(); !open && waited {
-				failed = nil // another program writes, whose changes get a later time
+				failed = nil // the time became final while it waited: the changes of the writer get a later one
 			}
 		}
 		err = cmp.Or(err, failed)

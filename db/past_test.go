@@ -67,3 +67,54 @@ func TestPurgedPast(t *testing.T) {
 		wantCode(t, errorOf(past(all[0].Position)), model.PositionGone, "was purged")
 	})
 }
+
+// TestRefusedPositions moves the beginning of the log as Forget does, before it deletes changes. Each use refuses a
+// position before it. At the beginning the changes after it are known, and those before it are not.
+func TestRefusedPositions(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		home := newShelf(t, s)
+		all, _ := changesAfter(t, s, nil, 100) // makes a tick
+		must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
+		_, beginning := changesAfter(t, s, nil, 100)
+		move := `DELETE FROM ticks WHERE id < (SELECT max(id) FROM ticks)`
+		if isSQLite(url) {
+			move = `UPDATE feed SET start = (SELECT max(seq) FROM changes)`
+		}
+		exec(t, other(t, url), move)
+		snapshot, ids := s.Unchecked(t.Context()), []model.ID{home.book.ID}
+		for name, use := range map[string]struct {
+			takesBeginning bool
+			call           func(position string) error
+		}{
+			"follow": {true, func(position string) error {
+				return errorOf(s.Changes(t.Context(), model.ChangeArgs{First: 1, After: &position}))
+			}},
+			"row of the past": {true, func(position string) error {
+				p, _ := model.ParsePosition(position)
+				return errorOf(snapshot.Books.AsOf(t.Context(), []db.Past{{Position: p, ID: ids[0]}}))
+			}},
+			"recent": {false, func(position string) error {
+				return errorOf(s.RecentChanges(t.Context(), model.RecentArgs{First: 1, After: &position}))
+			}},
+			"history": {false, func(position string) error {
+				args := &model.HistoryArgs{Type: model.TypeBook, First: 1, After: &position}
+				return errorOf(snapshot.History(t.Context(), ids, args))
+			}},
+			"restore": {false, func(position string) error {
+				return errorOf(s.Books.Revert(t.Context(), model.RestoreInput{ID: ids[0], Position: &position}, anyRow))
+			}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				wantError(t, use.call(all[2].Position), model.PositionGone)
+				err := use.call(beginning)
+				if use.takesBeginning {
+					check(t, err)
+				} else {
+					wantError(t, err, model.PositionGone)
+				}
+			})
+		}
+	})
+}
