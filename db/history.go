@@ -119,8 +119,8 @@ const (
 )
 
 // PositionAt returns the position after the last tick at or before a time. It is the same for every later call, if the
-// time is final (see package changes). Errors: BadUserInput for the future, PositionGone before the beginning of the log,
-// Unavailable if a long write of another program keeps the time from being final.
+// time is final (see package changes). Errors: BadUserInput for the future, PositionGone before the beginning of the
+// log, Unavailable if a long write of another program keeps the time from being final.
 func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.Position, err error) {
 	at = min(max(at, firstTime), lastTime)
 	var future, gone, open bool

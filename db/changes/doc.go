@@ -53,8 +53,8 @@
 //
 // # When is a position refused?
 //
-// The log is kept from its beginning, which Forget moves. The beginning is a place without changes before it. So reading
-// forwards is possible from there, and reading backwards is not. The error is POSITION_GONE.
+// The log is kept from its beginning, which Forget moves. No change before it is kept, so a client can read forwards
+// from there, but not backwards. The error is POSITION_GONE.
 //
 //	use                              needs                                   beginning   condition
 //	───                              ─────                                   ─────────   ─────────

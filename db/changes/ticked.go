@@ -226,7 +226,8 @@ func (e ticked) HistorySQL(
 	later := `least(` + firstSeq(code, `m.seq >= $2`) + `, ` + firstSeq(code, `CAST($4 AS bigint) <> 0
     AND NOT pg_visible_in_snapshot(m.xid, (SELECT snapshot FROM ticks WHERE id = $4))`) + `)`
 	return historyColumns + `coalesce(t.id, 0), ` + e.Dialect.Timestamp("coalesce(t.at, now())") +
-			` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows(code, later) + `) c
+			` FROM unnest($1::bigint[]) AS k (id)
+CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows(code, later) + `) c
 LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid
 AND pg_visible_in_snapshot(c.xid, t.snapshot)
   ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t ON true ORDER BY k.id, c.seq DESC`,
