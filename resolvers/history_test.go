@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
 	"library-catalogue/server/servertest"
 )
 
@@ -88,6 +89,24 @@ func TestPast(t *testing.T) {
 		c.WantError(t, `{ history(type: BOOK, id: 1, first: 0) { hasMore } }`, "{}", "BAD_USER_INPUT", "between 1 and 1000")
 		c.WantError(t, `{ history(type: BOOK, id: 1, after: "x") { hasMore } }`, "{}", "BAD_USER_INPUT", "position")
 		c.WantError(t, `{ history(type: BOOK, id: 1, after: "1.1") { hasMore } }`, "{}", "POSITION_GONE", "")
+	})
+}
+
+// TestPurgedPast asks for books of a genre whose earlier names were purged: the genre of then is an error, as at the
+// first level, and the book itself is answered.
+func TestPurgedPast(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := servertest.Serve(t, url)
+		historied(t, c, url)
+		changes := changesOf(t, c)
+		_, err := catalogtest.Open(t, url).PurgeRow(t.Context(), model.TypeGenre, 1)
+		must(t, err)
+		at := `{"at":"` + changes[1].At + `"}`
+		c.Want(t, `query ($at: DateTime!) { book(id: 1, asOf: $at) { name } }`, at, `{"book":{"name":"Second"}}`)
+		for _, query := range []string{`genre(id: 1, asOf: $at) { name }`, `book(id: 1, asOf: $at) { genre { name } }`} {
+			c.WantError(t, `query ($at: DateTime!) { `+query+` }`, at, "POSITION_GONE", "The genre 1 as it was then was purged")
+		}
 	})
 }
 
