@@ -50,17 +50,18 @@ func (h *Handler) Query(
 		next, ctx := h.DispatchOperation(ctx, e.operation.OperationContext)
 		e.response = next(ctx)
 	}
-	for _, err := range e.response.Errors {
+	if len(e.response.Errors) > 0 {
+		err := e.response.Errors[0]
 		code, _ := err.Extensions["code"].(string)
 		return nil, "", &model.Error{Code: model.Code(code), Message: err.Message, Err: err}
 	}
 	return e.response.Data, e.position, nil
 }
 
-// DispatchOperation runs a query or mutation in the pipeline,
-// which charges the caller and queues the operation. It charges for a subscription once, and opens a
-// stream. Call the ResponseHandler until it returns nil, with the returned context, which ends with
-// the stream.
+// DispatchOperation runs an operation without an HTTP response: of a WebSocket, or of Query. The pipeline charges the
+// caller and queues a query or mutation. A subscription is charged once, and opens a stream. Call the ResponseHandler
+// until it returns nil, with the returned context, which ends with the stream. The types are those of gqlgen's
+// GraphExecutor, so the execution travels in Stats.
 //
 // A response without data has the errors of an operation that did not run, or of a subscription that
 // ended; it is the last one.
@@ -79,7 +80,9 @@ func (h *Handler) DispatchOperation(
 		done = true
 		r := (&http.Request{Header: created.Headers}).WithContext(ctx)
 		operation := e.pipelined(ctx, r)
-		operation.MayLag, operation.Tag, operation.Answer = false, nil, func(http.ResponseWriter) {}
+		operation.MayLag = false                        // no header can say that the data are late
+		operation.Tag = nil                             // a message needs its data
+		operation.Answer = func(http.ResponseWriter) {} // finished returns the response
 		if err := h.Pipeline.Run(Discard{}, r, nil, pipeline.Ready(operation)); err != nil {
 			return h.DispatchError(ctx, refusalOf(err).errors)
 		}
@@ -89,7 +92,7 @@ func (h *Handler) DispatchOperation(
 	}, ctx
 }
 
-// Discard is the ResponseWriter of an operation of a WebSocket. Its headers have no place in a message.
+// Discard is the ResponseWriter of an operation without an HTTP response.
 type Discard http.Header
 
 // Header implements http.ResponseWriter.
@@ -119,22 +122,22 @@ func (e *execution) open(ctx context.Context) (graphql.ResponseHandler, context.
 	if err := ratelimit.Charge(ctx, e.operation.estimate.Total); err != nil {
 		return refused(err)
 	}
-	stream, end, err := e.Streams.Open(ctx)
+	streamCtx, end, err := e.Streams.Open(ctx)
 	if err != nil {
 		return refused(err)
 	}
 	var ended sync.Once
 	task.OnDone(ctx, func() { ended.Do(func() { end(nil) }) }) // also if the caller panics
-	next, stream := e.start(stream)
+	next, streamCtx := e.start(streamCtx)
 	var failure error
 	return func(ctx context.Context) *graphql.Response {
 		response := next(ctx)
 		switch {
 		case response == nil:
 			ended.Do(func() { end(failure) })
-		case response != nil && response.Data == nil:
+		case response.Data == nil: // the last response: why the subscription ended
 			failure = response.Errors
 		}
 		return response
-	}, stream
+	}, streamCtx
 }
