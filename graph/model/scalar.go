@@ -12,7 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// ID is the id of a row, from 1. GraphQL writes "12" and accepts 12 and "12" (GraphQL October 2021,
+// ID is the id of a row, from 1. GraphQL writes "12" and accepts 12 and "12" (GraphQL September 2025,
 // section 3.5.5).
 type ID int64
 
