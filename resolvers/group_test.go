@@ -405,7 +405,7 @@ func (c *chooser) compareGroups(ctx context.Context, t *testing.T, r *resolvers.
 	if len(by) == 0 {
 		order = []*model.OrderBy{{Field: "COUNT", Direction: "DESC"}}
 	}
-	first, offset := 1+c.IntN(30), c.IntN(3)
+	first, offset := c.IntN(30), []int{0, 1, 2, 1000}[c.IntN(4)]
 	bound, cents := int64(c.IntN(8)), model.Cents(c.IntN(9))
 	having := []struct {
 		filter map[string]any
@@ -422,11 +422,22 @@ func (c *chooser) compareGroups(ctx context.Context, t *testing.T, r *resolvers.
 			func(a *model.Aggregate) bool { return a.PublishedAt.Max.Year < 3000 }},
 	}[c.IntN(5)]
 	want := slices.DeleteFunc(bucketsOf(found, keys, order), func(b bucket) bool { return !having.holds(b.Figure) })
-	want = want[min(offset, len(want)):]
+	all := len(want)
+	want = want[min(offset, all):]
 	want = want[:min(first, len(want))]
-	groups, err := r.Query().BookGroups(ctx, names, filter, nil, having.filter, by, &first, &offset)
+	page, err := r.Query().BookGroups(ctx, names, filter, nil, having.filter, by, first, offset)
 	if err != nil {
 		t.Fatalf("%v: %v", filter, err)
+	}
+	groups, err := page.Nodes()
+	must(t, err)
+	info, err := page.PageInfo()
+	must(t, err)
+	total, err := page.TotalCount()
+	must(t, err)
+	wantInfo := model.OffsetPageInfo{HasNextPage: offset+first < all, HasPreviousPage: min(offset, all) > 0}
+	if total != all || *info != wantInfo {
+		t.Fatalf("%v by %v, having %v: %d groups, %+v, want %d, %+v", filter, keys, having.filter, total, *info, all, wantInfo)
 	}
 	got := []bucket{}
 	for _, g := range groups {
