@@ -61,6 +61,10 @@ func TestGroupsAreRefused(t *testing.T) {
 				t.Errorf("the sum %s: %+v", sum, a)
 			}
 		}
+		for _, document := range []string{"books { facets { years(first: $n) { count } } }", "bookGroups(by: YEAR, first: $n) { totalCount }", "changes(first: $n) { position }"} {
+			c.WantError(t, "query ($n: Int) { "+document+" }", `{"n": null}`, "BAD_USER_INPUT", "An argument of the type Int! must not be null.")
+			c.Get(t, "query ($n: Int) { "+document+" }", "{}") // the default
+		}
 		// At the bounds all is well.
 		for _, facet := range []string{"genres(first: 0) { count }", "authors(first: 1000) { count }", "prices(bounds: [-99999999999999999999, 0, 1e300]) { count }"} {
 			c.Get(t, fmt.Sprintf(lists[0], facet), "")

@@ -434,7 +434,7 @@ func paths(schema *ast.Schema) (out []string) {
 			seen[def.Name+"."+field.Name] = true
 			text := field.Name
 			for _, argument := range field.Arguments {
-				if argument.Type.NonNull {
+				if argument.Type.NonNull && argument.DefaultValue == nil {
 					text += fmt.Sprintf("(%s:%s)", argument.Name, map[string]string{"id": "1", "bounds": "[5]"}[argument.Name])
 				}
 			}
