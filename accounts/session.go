@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"library-catalogue/db/account"
 	"library-catalogue/graph/model"
 )
 
@@ -47,28 +46,20 @@ func (s *Service) lookUp(
 
 // Cookie returns the caller of a session by the value of its cookie; ok is false if there is none.
 func (s *Service) Cookie(ctx context.Context, secret string) (p model.Caller, ok bool, err error) {
-	hash := digest(secret)
-	p, ok, err = s.lookUp(ctx, "cookie "+hex.EncodeToString(hash), func(ctx context.Context) (*model.Caller, error) {
-		return s.session(ctx)(s.store.SessionBySecret(ctx, hash, s.micros(0)))
-	})
+	p, ok, err = s.Session(ctx, hex.EncodeToString(digest(secret)))
 	p.Cookie = ok
 	return p, ok, err
 }
 
-// Session returns the caller of a session by the sid of a login token; ok is false if there is none.
+// Session returns the caller of a session by its sid, the hash of its secret in hexadecimal; ok is false if there is
+// none. It records the use of the session.
 func (s *Service) Session(ctx context.Context, sid string) (p model.Caller, ok bool, err error) {
-	hash, err := hex.DecodeString(sid)
-	if err != nil {
-		return p, false, nil
-	}
 	return s.lookUp(ctx, "session "+sid, func(ctx context.Context) (*model.Caller, error) {
-		return s.session(ctx)(s.store.SessionBySecret(ctx, hash, s.micros(0)))
-	})
-}
-
-// session records the use of a session, and returns its caller.
-func (s *Service) session(ctx context.Context) func(*account.Session, error) (*model.Caller, error) {
-	return func(row *account.Session, err error) (*model.Caller, error) {
+		hash, err := hex.DecodeString(sid)
+		if err != nil {
+			return nil, nil
+		}
+		row, err := s.store.SessionBySecret(ctx, hash, s.micros(0))
 		if err != nil || row == nil {
 			return nil, err
 		}
@@ -78,7 +69,7 @@ func (s *Service) session(ctx context.Context) func(*account.Session, error) (*m
 		p := callerOf(row.Account(), row.ExpiresAt)
 		p.Session, p.Scopes = row.Session, model.Roles[row.Role]
 		return p, nil
-	}
+	})
 }
 
 // callerOf returns the caller who has an account, without scopes.

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"maps"
 	"reflect"
 	"slices"
@@ -71,14 +70,10 @@ func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64,
 	return s.log.PurgeText(ctx, text, operand)
 }
 
-// Position returns the newest position that the Snapshot sees.
+// Position returns the newest position that the Snapshot sees. It may see later changes, which have no tick yet.
 func (s *Snapshot) Position(ctx context.Context) (string, error) {
 	var p model.Position
-	err := s.read(ctx, readStmt{text: versioned(s.store.log.SQL.Newest)}, func() scanRow {
-		return func(rows *sql.Rows, at *model.Revision) error {
-			return rows.Scan(append(revisionTargets(at), &p.Tick)...)
-		}
-	})
+	err := s.readRow(ctx, readStmt{text: versioned(s.store.log.SQL.Newest)}, &p.Tick)
 	return p.String(), err
 }
 

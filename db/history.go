@@ -12,8 +12,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// AsOf returns rows as they were at positions. Rows that did not exist are omitted. Error:
-// PositionGone if the log does not have the row of a position any more.
+// AsOf returns rows as they were at positions. Rows that did not exist are omitted. Error: PositionGone for all if the
+// log does not have the row of a position any more: it is deleted, lost by a reset, or purged.
 func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) {
 	found := make(map[Past]*T, len(keys))
 	ids, at := make([]model.ID, len(keys)), make([]model.Position, len(keys))
@@ -21,11 +21,11 @@ func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) 
 		ids[i], at[i] = key.ID, key.Position
 	}
 	var now []model.ID // rows without a later change
-	var unknown bool
+	var gone error
 	text, args := r.s.store.log.NextSQL(r.code(), ids, at)
 	err := r.s.read(ctx, readStmt{versioned(`SELECT q.* FROM (` + text + `) q`), args, false}, func() scanRow {
 		clear(found)
-		now, unknown = nil, false
+		now, gone = nil, nil
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var n, version int64
 			var kept bool
@@ -37,9 +37,13 @@ func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) 
 			key := keys[n-1]
 			switch {
 			case !kept, operation == "r":
-				unknown = true
+				gone = model.Errorf(model.PositionGone,
+					"The changes since then are not kept any more. Choose a later time.")
 			case operation == "":
 				now = append(now, key.ID)
+			case operation != "c" && old == nil:
+				gone = model.Errorf(model.PositionGone,
+					"The %s %d as it was then was purged. Choose a later time.", strings.ToLower(r.noun), key.ID)
 			case operation != "c":
 				row, err := before(r.mapping, key.ID, operation, version, old)
 				found[key] = row
@@ -52,12 +56,8 @@ func (r *reader[T]) AsOf(ctx context.Context, keys []Past) (map[Past]*T, error) 
 			return nil
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(err, gone); err != nil {
 		return nil, err
-	}
-	if unknown {
-		return nil,
-			model.Errorf(model.PositionGone, "The changes since then are not kept any more. Choose a later time.")
 	}
 	current, err := r.byID(ctx, now)
 	if err != nil {
@@ -118,8 +118,9 @@ const (
 	lastTime  model.Timestamp = 253_402_300_799_999_999 // 9999-12-31T23:59:59.999999Z
 )
 
-// PositionAt returns the position after the last tick at or before a time. It is the same for every later call with
-// that time. Errors: BadUserInput for the future, PositionGone before the beginning of the log.
+// PositionAt returns the position after the last tick at or before a time. It is the same for every later call, if the
+// time is final (see package changes). Errors: BadUserInput for the future, PositionGone before the beginning of the
+// log, Unavailable if a long write of another program keeps the time from being final.
 func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.Position, err error) {
 	at = min(max(at, firstTime), lastTime)
 	var future, gone, open bool
@@ -129,19 +130,14 @@ func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.
 			since = s.store.log.OpenSince()
 		}
 		search, columns, args := s.store.log.AtSQL(at, since)
-		return s.read(ctx, readStmt{search + versioned(`SELECT `+columns+` FROM s`), args, false}, func() scanRow {
-			return func(rows *sql.Rows, seen *model.Revision) error {
-				return rows.Scan(append(revisionTargets(seen), &p.Tick, &future, &gone, &open)...)
-			}
-		})
+		return s.readRow(ctx, readStmt{search + versioned(`SELECT `+columns+` FROM s`), args, false},
+			&p.Tick, &future, &gone, &open)
 	}
-	// A tick that runs now may have taken its time before at, and commit after this read. The next tick
-	// waits for it, and those after it get a time after at.
 	if err = read(); err == nil && open && !future && !gone {
 		again, failed := s.tick(ctx)
 		if waited := changes.Waits(failed); again || waited {
 			if err = read(); !open && waited {
-				failed = nil // another program writes, whose changes get a later time
+				failed = nil // the time became final while it waited: the changes of the writer get a later one
 			}
 		}
 		err = cmp.Or(err, failed)
@@ -183,22 +179,18 @@ func (s *Snapshot) logged(typ model.CatalogueType) loggedReader {
 	return &reader[model.Book]{s, &books}
 }
 
-// seqOf returns the seq of the change with a position. Errors: BadUserInput, PositionGone.
-func (s *Snapshot) seqOf(ctx context.Context, text string) (seq int64, err error) {
-	p, err := changes.Parse(&text)
+// kept parses a position and reads whether the log has its changes. Errors: BadUserInput, PositionGone.
+func (s *Snapshot) kept(ctx context.Context, text string) (p model.Position, err error) {
+	parsed, err := changes.Parse(&text)
 	if err != nil {
-		return 0, err
+		return p, err
 	}
-	known := false
-	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + s.store.log.SQL.Kept), args: []any{p.Tick}}, func() scanRow {
-		return func(rows *sql.Rows, at *model.Revision) error {
-			return rows.Scan(append(revisionTargets(at), &known)...)
-		}
-	})
-	if err == nil && !known {
+	kept := false
+	stmt := readStmt{text: versioned(`SELECT ` + s.store.log.SQL.Kept), args: []any{parsed.Tick}}
+	if err = s.readRow(ctx, stmt, &kept); err == nil && !kept {
 		err = changes.ErrGone
 	}
-	return s.store.log.Seq(*p), err
+	return *parsed, err
 }
 
 // pastChange is a change of a row as the log has it.
@@ -236,18 +228,18 @@ func (r *reader[T]) history(
 	ctx context.Context, ids []model.ID, args *model.HistoryArgs,
 ) (map[model.ID]*model.ChangePage, error) {
 	log := r.s.store.log
-	end := int64(math.MaxInt64) // seq after the page
+	end := log.PositionOf(math.MaxInt64, math.MaxInt64) // after the page
 	if args.After != nil {
-		after, err := r.s.seqOf(ctx, *args.After)
-		if err != nil {
+		var err error
+		if end, err = r.s.kept(ctx, *args.After); err != nil {
 			return nil, err
 		}
-		end = after
 	}
 	limit := args.First + 2 // the change before the page, and one after it
 	var found map[model.ID][]pastChange
 	untimed := false
-	stmt := readStmt{versioned(log.HistorySQL(r.code())), []any{log.Dialect.Array(distinct(ids)), end, limit}, false}
+	text, values := log.HistorySQL(r.code(), distinct(ids), end, limit)
+	stmt := readStmt{versioned(text), values, false}
 	scan := func() scanRow {
 		found, untimed = map[model.ID][]pastChange{}, false
 		return func(rows *sql.Rows, at *model.Revision) error {
@@ -286,7 +278,7 @@ func (r *reader[T]) history(
 			if err != nil {
 				return nil, err
 			}
-			if c.at.Tick != 0 && c.seq < end { // without a tick a change is not committed yet
+			if c.at.Tick != 0 && c.at.Before(end) { // without a tick a change is not committed yet
 				if len(page.Nodes) == args.First {
 					page.HasMore = true
 					break

@@ -100,8 +100,8 @@ func (w *writer[T]) imageBefore(
 	}
 	row, err := before(w.mapping, in.ID, next.Operation, next.Version, next.Old)
 	if err == nil && row == nil {
-		err = model.Errorf(model.PositionGone, "The %s of this position is not kept, because the table was emptied "+
-			"or restored since. Choose a later position.", noun)
+		err = model.Errorf(model.PositionGone, "The %[1]s of this position is not kept, because the table was emptied "+
+			"or restored since, or the %[1]s was purged. Choose a later position.", noun)
 	}
 	return row, err
 }

@@ -33,7 +33,7 @@ type Snapshot struct {
 	search    search.Cache
 	changed   atomic.Bool     // see Changed
 	needsTick atomic.Bool     // the transaction sees a change that has no tick yet
-	openSince model.Timestamp // Log.OpenSince before the transaction's first read
+	openSince model.Timestamp // Log.OpenSince before the transaction's first read, for PositionAt
 
 	mu        sync.Mutex
 	reads     int
@@ -156,7 +156,7 @@ func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapsho
 		if err := s.log.Settle(ctx); err != nil && (waited || !changes.Waits(err)) {
 			return err
 		} else if err != nil {
-			waited = true // the time may not be open any more
+			waited = true // the time may be final now
 		}
 	}
 }

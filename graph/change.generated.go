@@ -29,6 +29,29 @@ type ChangeResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _Change_id(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Change_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Position, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Change_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Change", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Change_position(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -75,27 +98,50 @@ func (ec *executionContext) fieldContext_Change_type(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Change", field, false, false, errors.New("field of type CatalogueType does not have child fields"))
 }
 
-func (ec *executionContext) _Change_id(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
+func (ec *executionContext) _Change_rowId(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Change_id(ctx, field)
+			return ec.fieldContext_Change_rowId(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.RowID, nil
+			return obj.RowIDOrNil(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.ID) graphql.Marshaler {
-			return ec.marshalNID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ID) graphql.Marshaler {
+			return ec.marshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
-func (ec *executionContext) fieldContext_Change_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Change", field, false, false, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_Change_rowId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Change", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Change_rowNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Change_rowNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RowNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Change_rowNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Change", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Change_operation(ctx context.Context, field graphql.CollectedField, obj *model.Change) (ret graphql.Marshaler) {
@@ -797,6 +843,11 @@ func (ec *executionContext) _Change(ctx context.Context, sel ast.SelectionSet, o
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Change")
+		case "id":
+			out.Values[i] = ec._Change_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "position":
 			out.Values[i] = ec._Change_position(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -807,9 +858,14 @@ func (ec *executionContext) _Change(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "id":
-			out.Values[i] = ec._Change_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+		case "rowId":
+			out.Values[i] = ec._Change_rowId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "rowNodeId":
+			out.Values[i] = ec._Change_rowNodeId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "operation":

@@ -204,7 +204,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "change.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "change.graphqls" "error.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -220,6 +220,7 @@ var sources = []*ast.Source{
 	{Name: "bulk.graphqls", Input: sourceData("bulk.graphqls"), BuiltIn: false},
 	{Name: "category.graphqls", Input: sourceData("category.graphqls"), BuiltIn: false},
 	{Name: "change.graphqls", Input: sourceData("change.graphqls"), BuiltIn: false},
+	{Name: "error.graphqls", Input: sourceData("error.graphqls"), BuiltIn: false},
 	{Name: "facet.graphqls", Input: sourceData("facet.graphqls"), BuiltIn: false},
 	{Name: "genre.graphqls", Input: sourceData("genre.graphqls"), BuiltIn: false},
 	{Name: "group.graphqls", Input: sourceData("group.graphqls"), BuiltIn: false},
@@ -492,12 +493,16 @@ func (ec *executionContext) childFields_CategoryResult(ctx context.Context, fiel
 
 func (ec *executionContext) childFields_Change(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_Change_id(ctx, field)
 	case "position":
 		return ec.fieldContext_Change_position(ctx, field)
 	case "type":
 		return ec.fieldContext_Change_type(ctx, field)
-	case "id":
-		return ec.fieldContext_Change_id(ctx, field)
+	case "rowId":
+		return ec.fieldContext_Change_rowId(ctx, field)
+	case "rowNodeId":
+		return ec.fieldContext_Change_rowNodeId(ctx, field)
 	case "operation":
 		return ec.fieldContext_Change_operation(ctx, field)
 	case "version":
@@ -626,6 +631,8 @@ func (ec *executionContext) childFields_DeleteBookPayload(ctx context.Context, f
 	switch field.Name {
 	case "deletedBookId":
 		return ec.fieldContext_DeleteBookPayload_deletedBookId(ctx, field)
+	case "deletedBookNodeId":
+		return ec.fieldContext_DeleteBookPayload_deletedBookNodeId(ctx, field)
 	case "clientMutationId":
 		return ec.fieldContext_DeleteBookPayload_clientMutationId(ctx, field)
 	}
@@ -660,6 +667,8 @@ func (ec *executionContext) childFields_DeleteCategoryPayload(ctx context.Contex
 	switch field.Name {
 	case "deletedCategoryId":
 		return ec.fieldContext_DeleteCategoryPayload_deletedCategoryId(ctx, field)
+	case "deletedCategoryNodeId":
+		return ec.fieldContext_DeleteCategoryPayload_deletedCategoryNodeId(ctx, field)
 	case "clientMutationId":
 		return ec.fieldContext_DeleteCategoryPayload_clientMutationId(ctx, field)
 	}
@@ -670,6 +679,8 @@ func (ec *executionContext) childFields_DeleteGenrePayload(ctx context.Context, 
 	switch field.Name {
 	case "deletedGenreId":
 		return ec.fieldContext_DeleteGenrePayload_deletedGenreId(ctx, field)
+	case "deletedGenreNodeId":
+		return ec.fieldContext_DeleteGenrePayload_deletedGenreNodeId(ctx, field)
 	case "clientMutationId":
 		return ec.fieldContext_DeleteGenrePayload_clientMutationId(ctx, field)
 	}

@@ -214,10 +214,7 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	var forms []model.Form
 	var readable []*Row
 	for _, r := range rows {
-		switch {
-		case r.Skipped:
-			im.Skipped++
-		case len(r.Problems) == 0:
+		if !r.Skipped && len(r.Problems) == 0 {
 			forms = append(forms, r.form)
 			readable = append(readable, r)
 		}
@@ -254,7 +251,10 @@ func (im *Importer) count(rows []*Row, result *model.ImportResult) error {
 	im.Updated += result.Updated
 	im.Unchanged += result.Unchanged
 	for _, r := range rows {
-		if len(r.Problems) > 0 {
+		switch {
+		case r.Skipped:
+			im.Skipped++
+		case len(r.Problems) > 0:
 			im.Rejected++
 			if err := im.Reject(r); err != nil {
 				return err

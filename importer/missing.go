@@ -43,9 +43,7 @@ func (f *File) missingQuestion(missing []string) *Question {
 		texts = append(texts,
 			fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
 	}
-	unfilled := f.Unfilled()
-	slices.SortStableFunc(unfilled, func(a, b string) int { return cmp.Compare(f.held(b), f.held(a)) })
-	for _, field := range unfilled {
+	for _, field := range f.Unfilled() {
 		if !slices.Contains(q.Fields, field) {
 			q.Fields = append(q.Fields, field)
 		}
@@ -77,14 +75,6 @@ func (f *File) propose(q *Question, c rank) {
 	} else {
 		q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", c.field, Printable(column), first))
 	}
-}
-
-// held returns the number of rows that lack a value of a field. A category without a column may be lacking in all.
-func (f *File) held(field string) int {
-	if f.columns[field] == nil {
-		return f.Rows
-	}
-	return f.holes[field]
 }
 
 // address returns the name by which options name a column: #3 for one without a name of its own, and for one that a

@@ -19,7 +19,6 @@ type reading struct {
 
 	// The cells of the column decide these.
 	order    string   // a value of DateOrders
-	hasDates bool     // a cell is a date in some order
 	excel    bool     // numbers are days of Excel
 	comma    bool     // the comma is the decimal separator
 	unit     string   // the unknown unit of the numbers of pages, or the unknown currency
@@ -77,11 +76,7 @@ func (r *reading) survey(row int, text string) {
 	as.excel, as.inverted, as.isDotted = true, r.notation.isPersons(), true
 	for _, order := range orders {
 		as.order = order
-		plain, layout := as.read(text)
-		if _, ok := model.ParseDate(plain); ok {
-			r.hasDates = true
-		}
-		if layout != "" {
+		if _, layout := as.read(text); layout != "" {
 			r.note(text, layout, 1, row)
 			return
 		}

@@ -63,7 +63,7 @@ func (r *mutationResolver) DeleteBook(
 	if err := r.store.Books.Delete(ctx, input.ID, input.ExpectedVersion, model.Cascade); err != nil {
 		return nil, err
 	}
-	return &model.DeleteBookPayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+	return model.NewDeletePayload("Book", input.ID, input.ClientMutationID), nil
 }
 
 func (r *queryResolver) Book(ctx context.Context, id string, at *model.Timestamp) (*model.Book, error) {

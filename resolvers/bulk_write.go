@@ -163,5 +163,5 @@ func deleteRow[T any](
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletePayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+	return model.NewDeletePayload(writer.Noun(), input.ID, input.ClientMutationID), nil
 }

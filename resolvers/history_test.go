@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
 	"library-catalogue/server/servertest"
 )
 
@@ -91,6 +92,24 @@ func TestPast(t *testing.T) {
 	})
 }
 
+// TestPurgedPast asks for books of a genre whose earlier names were purged: the genre of then is an error, as at the
+// first level, and the book itself is answered.
+func TestPurgedPast(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := servertest.Serve(t, url)
+		historied(t, c, url)
+		changes := changesOf(t, c)
+		_, err := catalogtest.Open(t, url).PurgeRow(t.Context(), model.TypeGenre, 1)
+		must(t, err)
+		at := `{"at":"` + changes[1].At + `"}`
+		c.Want(t, `query ($at: DateTime!) { book(id: 1, asOf: $at) { name } }`, at, `{"book":{"name":"Second"}}`)
+		for _, query := range []string{`genre(id: 1, asOf: $at) { name }`, `book(id: 1, asOf: $at) { genre { name } }`} {
+			c.WantError(t, `query ($at: DateTime!) { `+query+` }`, at, "POSITION_GONE", "The genre 1 as it was then was purged")
+		}
+	})
+}
+
 // TestRecent reads the newest changes. A filter by actor needs a token, because the rows found would tell it.
 func TestRecent(t *testing.T) {
 	t.Parallel()
@@ -98,13 +117,13 @@ func TestRecent(t *testing.T) {
 		c := servertest.Serve(t, url)
 		historied(t, c, url)
 		c.Get(t, `mutation { deleteBook(input: {id: 1}) { deletedBookId } }`, "{}")
-		const newest = `{ recentChanges(first: 2, types: [BOOK]) { nodes { operation id version name book { name } } hasMore } }`
-		c.Want(t, newest, "{}", `{"recentChanges":{"nodes":[{"operation":"DELETE","id":"1","version":3,"name":"Third","book":null},
-{"operation":"UPDATE","id":"1","version":3,"name":"Third","book":{"name":"Third"}}],"hasMore":true}}`)
+		const newest = `{ recentChanges(first: 2, types: [BOOK]) { nodes { operation rowId version name book { name } } hasMore } }`
+		c.Want(t, newest, "{}", `{"recentChanges":{"nodes":[{"operation":"DELETE","rowId":"1","version":3,"name":"Third","book":null},
+{"operation":"UPDATE","rowId":"1","version":3,"name":"Third","book":{"name":"Third"}}],"hasMore":true}}`)
 		c.Want(t, `{ history(type: BOOK, id: 1, first: 2) { nodes { operation name } } }`, "{}", `{"history":{"nodes":[{"operation":"DELETE","name":"Third"},{"operation":"UPDATE","name":"Third"}]}}`)
 		c.WantError(t, `{ recentChanges(after: "1.1") { hasMore } }`, "{}", "POSITION_GONE", "")
-		const by = `query ($actor: String!) { recentChanges(actor: $actor, operations: [DELETE], since: "2001-01-01T00:00:00Z") { nodes { operation id actor } } }`
-		c.Want(t, by, `{"actor":"tester"}`, `{"recentChanges":{"nodes":[{"operation":"DELETE","id":"1","actor":"tester"}]}}`)
+		const by = `query ($actor: String!) { recentChanges(actor: $actor, operations: [DELETE], since: "2001-01-01T00:00:00Z") { nodes { operation rowId actor } } }`
+		c.Want(t, by, `{"actor":"tester"}`, `{"recentChanges":{"nodes":[{"operation":"DELETE","rowId":"1","actor":"tester"}]}}`)
 		c.WantError(t, by, `{"actor":"tester"}`, "UNAUTHENTICATED", "", "Authorization:")
 		c.WantError(t, `{ recentChanges(first: 0) { hasMore } }`, "{}", "BAD_USER_INPUT", "between 1 and 1000")
 	})

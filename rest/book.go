@@ -23,9 +23,7 @@ func (h *handler) books() *resource {
 				c, err := h.catalogue.Genre().Category(ctx, g)
 				return g, c, err
 			},
-			versions: func(b *model.Book, g *model.Genre, c *model.Category) []int64 {
-				return []int64{b.Version, g.Version, c.Version}
-			},
+			version:  func(b *model.Book) int64 { return b.Version },
 			appender: bookAppender,
 		},
 	}

@@ -18,7 +18,7 @@ func (h *handler) categories() *resource {
 			parents: func(context.Context, *model.Category) (*model.Genre, *model.Category, error) {
 				return nil, nil, nil
 			},
-			versions: func(c *model.Category, _ *model.Genre, _ *model.Category) []int64 { return []int64{c.Version} },
+			version:  func(c *model.Category) int64 { return c.Version },
 			appender: func(*format, genreCache) appender[*model.Category] { return appendCategory },
 		},
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/server/servertest"
 )
 
@@ -92,10 +93,10 @@ func TestChanges(t *testing.T) {
 		var answered struct {
 			Changes struct {
 				Nodes []struct {
-					Position, Type, ID, Operation string
-					Version                       int
-					Actor                         *string
-					Book                          *struct {
+					Position, ID, Type, RowID, RowNodeID, Operation string
+					Version                                         int
+					Actor                                           *string
+					Book                                            *struct {
 						Pages int
 						Genre struct{ Name string }
 					}
@@ -104,11 +105,15 @@ func TestChanges(t *testing.T) {
 				HasMore  bool
 			}
 		}
-		servertest.Unmarshal(t, c.Get(t, `{ changes(first: 1000) { position hasMore nodes { position type id operation version actor book { pages genre { name } } } } }`, ""), &answered)
+		servertest.Unmarshal(t, c.Get(t, `{ changes(first: 1000) { position hasMore nodes { position id type rowId rowNodeId operation version actor book { pages genre { name } } } } }`, ""), &answered)
 		var same []change
 		for i, n := range answered.Changes.Nodes {
-			id, err := strconv.Atoi(n.ID)
+			id, err := strconv.Atoi(n.RowID)
 			servertest.Must(t, err)
+			typename, rowID, _ := model.ParseNodeID(n.RowNodeID)
+			if n.ID != n.Position || strings.ToUpper(typename) != n.Type || rowID != model.ID(id) {
+				t.Errorf("change %s has the id %s and the row %s %d", n.Position, n.ID, typename, rowID)
+			}
 			same = append(same, change{n.Position, strings.ToLower(n.Type), id, n.Operation, n.Version, n.Actor, all[i].Data})
 		}
 		if diff := cmp.Diff(all, same); diff != "" || answered.Changes.Position != end || answered.Changes.HasMore {

@@ -19,7 +19,7 @@ func (h *handler) genres() *resource {
 				c, err := h.catalogue.Genre().Category(ctx, g)
 				return nil, c, err
 			},
-			versions: func(g, _ *model.Genre, c *model.Category) []int64 { return []int64{g.Version, c.Version} },
+			version:  func(g *model.Genre) int64 { return g.Version },
 			appender: func(*format, genreCache) appender[*model.Genre] { return appendGenre },
 		},
 	}

@@ -158,7 +158,7 @@ func TestIdempotencyKeyBounds(t *testing.T) {
 	const says = "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters."
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
-		for _, good := range []string{"a", strings.Repeat("k", 255), "!~ {}[]\"'\\%_;--", "0"} {
+		for _, good := range []string{"a", `"a"`, strings.Repeat("k", 255), "!~ {}[]\"'\\%_;--", "0"} {
 			s.want(http.StatusCreated, "POST", "/api/categories", poetry, "Idempotency-Key: "+good)
 			if a := s.want(http.StatusCreated, "POST", "/api/categories", poetry, "idempotency-key:   "+good+" "); a.header.Get(replayed) != "true" {
 				t.Errorf("%q was not known again", good)
@@ -181,8 +181,8 @@ func TestIdempotencyKeyBounds(t *testing.T) {
 		if response.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("an empty key: status %d", response.StatusCode)
 		}
-		if categories := s.want(http.StatusOK, "GET", "/api/categories", "").rows(t); len(categories) != 4 {
-			t.Errorf("there are %d categories, want 4", len(categories))
+		if categories := s.want(http.StatusOK, "GET", "/api/categories", "").rows(t); len(categories) != 5 {
+			t.Errorf("there are %d categories, want 5", len(categories))
 		}
 	})
 }

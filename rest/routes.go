@@ -121,7 +121,7 @@ func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) 
 	if cause, ok := errors.AsType[*model.Error](context.Cause(r.Context())); ok {
 		err = cause // err is a consequence of it
 	}
-	_, expected := model.RetryAfter(err)
+	_, expected := errors.AsType[*model.RetryError](err)
 	switch status := envelope.StatusOf(err); {
 	case status == http.StatusForbidden:
 		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`) // RFC 6750, section 3.1

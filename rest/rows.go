@@ -55,9 +55,8 @@ type rows[T any, P node[T], C, U any] struct {
 	input     func(model.Form) C
 	patch     func(model.Form) *U
 
-	parents func(context.Context, P) (*model.Genre, *model.Category, error) // nested objects; nil: the type has none
-	// versions of the row and its nested objects
-	versions func(P, *model.Genre, *model.Category) []int64
+	parents  func(context.Context, P) (*model.Genre, *model.Category, error) // nested objects; nil: the type has none
+	version  func(P) int64
 	appender func(*format, genreCache) appender[P]
 }
 
@@ -144,15 +143,15 @@ func (t *rows[T, P, C, U]) object(ctx context.Context, f *format, row P) (*objec
 	if err != nil {
 		return nil, err
 	}
-	versions := t.versions(row, g, c)
-	tag := `"`
-	for i, version := range versions {
-		if i > 0 {
-			tag += "."
-		}
-		tag += strconv.FormatInt(version, 10)
+	version := t.version(row)
+	tag := `"` + strconv.FormatInt(version, 10)
+	if g != nil {
+		tag += "." + strconv.FormatInt(g.Version, 10)
 	}
-	return &object{row.RowID(), versions[0], tag + f.tagSuffix + `"`, t.appender(f, nil)(nil, row, g, c)}, nil
+	if c != nil {
+		tag += "." + strconv.FormatInt(c.Version, 10)
+	}
+	return &object{row.RowID(), version, tag + f.tagSuffix + `"`, t.appender(f, nil)(nil, row, g, c)}, nil
 }
 
 func (t *rows[T, P, C, U]) create(ctx context.Context, f *format, form model.Form) (*object, error) {

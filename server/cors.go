@@ -11,6 +11,7 @@ import (
 	"github.com/rs/cors"
 
 	"library-catalogue/edge/auth"
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp/socket"
@@ -24,9 +25,9 @@ const preflightSeconds = 600
 
 // exposedHeaders are the response headers that pages of other origins may read.
 var exposedHeaders = []string{
-	"Catalogue-Position", "Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit",
-	"RateLimit-Policy", "Retry-After",
-	"Server-Timing", "WWW-Authenticate", "X-Catalogue-Source", "X-Request-Id", "X-Total-Count",
+	"Accept-Query", "Catalogue-Position", "Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location",
+	"RateLimit", "RateLimit-Policy", "Retry-After", "Server-Timing", "WWW-Authenticate", "X-Catalogue-Source",
+	"X-Request-Id", "X-Total-Count",
 }
 
 // ParseOrigins normalizes a list of web origins (RFC 6454, section 6.2), such as https://app.example or
@@ -136,8 +137,9 @@ func logPreflights(origins []string, log *slog.Logger, next http.Handler) http.H
 // allowOrigins returns middleware that lets pages of the given origins use the service.
 func allowOrigins(origins []string, credentials bool) middleware {
 	return cors.New(cors.Options{
-		AllowedOrigins:   origins,
-		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
+		AllowedOrigins: origins,
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, httpcond.MethodQuery, http.MethodPost, http.MethodPut,
+			http.MethodDelete},
 		AllowedHeaders:   []string{"*"}, // an allowed page may send any header
 		ExposedHeaders:   exposedHeaders,
 		AllowCredentials: credentials,

@@ -100,7 +100,7 @@ func TestCORS(t *testing.T) {
 		"a foe's":     {known, foe, ""},
 	} {
 		for _, target := range []string{"/api/books/1", "/api/nothing", "/graphql"} {
-			for _, method := range []string{"GET", "POST", "DELETE"} {
+			for _, method := range []string{"GET", "QUERY", "POST", "DELETE"} {
 				w := tt.c.Do("OPTIONS", target, "", "Origin: "+tt.origin, "Authorization:", "Content-Type:",
 					"Access-Control-Request-Method: "+method, "Access-Control-Request-Headers: authorization,content-type,idempotency-key,x-anything")
 				h := w.Header()
@@ -129,7 +129,7 @@ func TestCORS(t *testing.T) {
 				t.Errorf("%s: GET %s: Vary %q, without Origin", name, target, w.Header().Values("Vary"))
 			}
 			got := w.Header().Get("Access-Control-Expose-Headers")
-			for _, name := range []string{"ETag", "Link", "X-Total-Count", "Retry-After", "X-Request-Id", "Location", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"} {
+			for _, name := range []string{"ETag", "Link", "X-Total-Count", "Retry-After", "X-Request-Id", "Location", "Idempotency-Replayed", "Accept-Query", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"} {
 				if exposed := strings.Contains(strings.ToLower(got), strings.ToLower(name)); exposed != (tt.allowed != "") {
 					t.Errorf("%s: GET %s: %s is exposed: %t, in %q", name, target, name, exposed, got)
 				}
@@ -170,7 +170,7 @@ func TestCSRF(t *testing.T) {
 		"a foe, everyone allowed": {all, []string{"Sec-Fetch-Site: cross-site", "Origin: " + foe}, false},
 	} {
 		for _, request := range []struct{ method, target, body string }{
-			{"POST", "/graphql", mutation}, {"POST", "/api/categories", `{"name":"N"}`},
+			{"POST", "/graphql", mutation}, {"QUERY", "/graphql", `{"query":"{ __typename }"}`}, {"POST", "/api/categories", `{"name":"N"}`},
 			{"PUT", "/api/categories/1", `{"name":"N"}`}, {"DELETE", "/api/books/1", ""},
 		} {
 			before := servertest.Revision(t, tt.c.Store)
@@ -263,6 +263,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		{"POST", "/graphql", "x", nil, 400, "no-store"},
 		{"GET", "/graphql?query={__typename}", "", nil, 200, "no-cache"},
 		{"GET", "/graphql?query={isbn}", "", nil, 200, "no-store"},
+		{"QUERY", "/graphql", query, nil, 200, "no-cache"},
+		{"QUERY", "/graphql", "x", nil, 400, "no-store"},
 		{"GET", "/graphql", "", nil, 400, "no-store"},
 		{"GET", "/graphql", "", []string{"Accept: text/html"}, 302, "no-store"},
 		{"GET", "/api", "", []string{"Accept: text/html"}, 302, "no-store"},

@@ -78,6 +78,27 @@ func TestCacheOfCodings(t *testing.T) {
 	}
 }
 
+// TestPartialSuccess asks for a long response with data and errors: it is compressed and logged, and neither cached nor
+// revalidated.
+func TestPartialSuccess(t *testing.T) {
+	c := servertest.Shelved(t)
+	c.Reconfigure(t, server.Config{CacheBytes: 1 << 20})
+	target := servertest.ByGet(`{ ` + strings.Repeat("x", 2000) + `: book(id: 1) { name } late: book(id: 1, asOf: "2999-01-01T00:00:00Z") { name } }`)
+	for range 3 {
+		w := c.Do(http.MethodGet, target, "", "Accept: application/graphql-response+json", "Accept-Encoding: gzip", "If-None-Match: *")
+		h := w.Header()
+		if w.Code != 294 || h.Get("Content-Encoding") != "gzip" || h.Get("ETag") != "" || h.Get("Cache-Control") != "no-store" || servertest.FromCache(w) {
+			t.Errorf("status %d, %v", w.Code, h)
+		}
+		if text := decoded(t, w); !strings.Contains(text, `:{"name":"The Hobbit"},"late":null},"errors":[`) {
+			t.Error(text)
+		}
+	}
+	if !c.Log.Has("status=294") {
+		t.Errorf("the log has no status:\n%s", c.Log)
+	}
+}
+
 // TestCodings wants the coding that a client prefers of those we have.
 func TestCodings(t *testing.T) {
 	t.Parallel()
@@ -146,7 +167,7 @@ func TestHead(t *testing.T) {
 		return response, string(body)
 	}
 	for query, status := range map[string]int{
-		`{ books(first: 1) { nodes { name } } }`: 200, `{ isbn }`: 400, ``: 400, servertest.TooMuch: 400, servertest.Mutations["deleteBook"]: 405,
+		`{ books(first: 1) { nodes { name } } }`: 200, `{ isbn }`: 422, ``: 422, servertest.TooMuch: 422, servertest.Mutations["deleteBook"]: 405,
 	} {
 		for range 3 { // from the cache too
 			got, _ := ask(http.MethodGet, query, "")
@@ -169,7 +190,7 @@ func TestHead(t *testing.T) {
 			}
 		}
 	}
-	if allow := c.Do(http.MethodDelete, "/graphql", "").Header().Get("Allow"); allow != "GET, HEAD, POST" {
+	if allow := c.Do(http.MethodDelete, "/graphql", "").Header().Get("Allow"); allow != "GET, HEAD, POST, QUERY" {
 		t.Errorf("allowed are %s", allow)
 	}
 	c.Want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"library-catalogue/edge/auth"
+	"library-catalogue/edge/httpcond"
 )
 
 var (
@@ -19,8 +20,7 @@ var (
 func headersWith(cookies *auth.Cookies) func(r *http.Request, header http.Header, status int) {
 	return func(r *http.Request, header http.Header, status int) {
 		header["X-Content-Type-Options"] = noSniff
-		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if !reads || status >= http.StatusBadRequest || header["Cache-Control"] == nil {
+		if !httpcond.IsRead(r.Method) || status >= http.StatusBadRequest || header["Cache-Control"] == nil {
 			header["Cache-Control"] = noStore
 		}
 		if cookies == nil || !cookiesCount(r) || strings.HasPrefix(header["Cache-Control"][0], "public") {

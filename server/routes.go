@@ -11,6 +11,7 @@ import (
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/edge/respcache"
 	"library-catalogue/edge/telemetry"
+	"library-catalogue/graph"
 	"library-catalogue/rest"
 	"library-catalogue/server/accounthttp"
 	"library-catalogue/server/graphqlhttp"
@@ -125,6 +126,15 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	mux.Handle("/", pages)
 	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
 	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
+	// No media type is registered for SDL. Browsers show plain text.
+	schema := static(compress, document("text/plain; charset=utf-8", graph.SDL()))
+	mux.HandleFunc("GET /schema.graphql", func(w http.ResponseWriter, r *http.Request) {
+		if !cfg.GraphQL.Introspection.Allows(r.Context()) {
+			pages.ServeHTTP(w, r) // as an unknown path
+			return
+		}
+		schema.ServeHTTP(w, r)
+	})
 	if cfg.SRU {
 		catalogue := sru.Handler{Query: graphQL.Query, PublicURL: cfg.PublicURL}
 		mux.Handle("GET "+sru.Path, catalogue)

@@ -9,6 +9,7 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/servertest"
 )
 
@@ -24,6 +25,7 @@ func TestDocumentedRoutes(t *testing.T) {
 	t.Parallel()
 	c, _ := servertest.ServeAccounts(t, catalogtest.SQLite(t), func(cfg *server.Config) {
 		cfg.SRU, cfg.PublicURL = true, "https://books.example"
+		cfg.GraphQL.Introspection = graphqlhttp.IntrospectionOn
 	})
 	c.Shelves(t)
 	pages, err := filepath.Glob("../docs/*.md")

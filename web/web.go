@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"library-catalogue/accounts"
@@ -200,11 +201,14 @@ type failureView struct {
 	Retry   string // address to try again; empty: it would fail again
 }
 
-// Fail writes the page for an error. A Retry-After header in the response sets the delay that the page names.
+// Fail writes the page for an error.
 func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := model.AsError(err)
 	page := &view.Page{Name: "failure.html", Title: "Something went wrong"}
 	main := failureView{Message: e.Message, Retry: localURI(r)}
+	if e.Code == model.RateLimited || e.Code == model.Unavailable {
+		w.Header().Set("Retry-After", strconv.Itoa(model.RetryAfter(err)))
+	}
 	switch e.Code {
 	case model.NotFound:
 		page.Status, page.Title, main.Retry = http.StatusNotFound, "Page not found", ""
@@ -221,7 +225,6 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header().Get("Retry-After") + " s."
 	case model.Unavailable:
 		page.Status, page.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
-		w.Header().Set("Retry-After", "1")
 	default:
 		page.Status = http.StatusInternalServerError
 		p.log.ErrorContext(r.Context(), "reading a page failed", "error", err)

@@ -58,6 +58,18 @@ export async function serve(...args) {
   throw new Error(`the server exited:\n${log.join("\n")}`);
 }
 
+// servedSchema is the schema that a server sends as a file.
+export async function servedSchema() {
+  const server = await serve();
+  try {
+    const response = await fetch(`${server.url}/schema.graphql`);
+    assert.equal(response.status, 200);
+    return await response.text();
+  } finally {
+    await server.close();
+  }
+}
+
 // answersOnly starts the program with a manifest of trusted documents. It checks that each query without a
 // variable succeeds by its id, and that another document fails.
 export async function answersOnly(manifest, operations) {

@@ -1,10 +1,11 @@
 // The style of the schema, and its promise to clients.
+import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, printSchema } from "graphql";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { currentSchema, generated, here, promised } from "./catalogue.mjs";
+import { currentSchema, generated, here, promised, serve } from "./catalogue.mjs";
 import { changes, describe } from "./changes.mjs";
 
 const current = currentSchema();
@@ -20,6 +21,23 @@ test("its style: descriptions, names, Relay", () => {
     "relay-connection-arguments-spec", "relay-connection-types-spec", "relay-page-info-spec", "types-are-capitalized", "types-have-descriptions",
   ];
   execFileSync(join(here, "node_modules/.bin/graphql-schema-linter"), ["--rules", rules.join(","), file]);
+});
+
+test("the schema in /schema.graphql is that of introspection", async () => {
+  const server = await serve();
+  try {
+    const served = await (await fetch(`${server.url}/schema.graphql`)).text();
+    const query = getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true, schemaDescription: true, specifiedByUrl: true });
+    const response = await fetch(`${server.url}/graphql`, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query }),
+    });
+    const introspected = buildClientSchema((await response.json()).data);
+    assert.equal(describe(await changes(served, printSchema(introspected))), "");
+    assert.equal(printSchema(lexicographicSortSchema(buildSchema(served))), printSchema(lexicographicSortSchema(introspected)));
+    assert.equal(served, current);
+  } finally {
+    await server.close();
+  }
 });
 
 test("no promise is broken", async () => {

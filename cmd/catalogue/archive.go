@@ -35,10 +35,7 @@ func (c *archiveCreateCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if c.File == "-" && cli.IsTerminal(std.Out) {
 		return errors.New("an archive cannot be written to a terminal: name a file, like catalogue.tar.zst")
 	}
-	if err := c.Exists(); err != nil {
-		return err
-	}
-	store, err := c.Open(ctx, db.Options{Logger: std.Log()})
+	store, err := c.OpenExisting(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
 		return err
 	}

@@ -213,7 +213,7 @@ func TestSettings(t *testing.T) {
 // TestEmbeddedTypes compares the types in docs/app.md that Graphcache stores by no key with those of the schema.
 func TestEmbeddedTypes(t *testing.T) {
 	t.Parallel()
-	want := []string{"Change"} // it has the id of its row
+	var want []string
 	for name, of := range graph.NewExecutableSchema(graph.Config{}).Schema().Types {
 		isWritten := regexp.MustCompile("^(__.*|Query|Mutation|Subscription|Row.*Error|.*(Payload|Result))$").MatchString(name)
 		isPage := regexp.MustCompile("^(PageInfo|.*(Connection|Edge))$").MatchString(name) // which Graphcache knows
@@ -228,5 +228,37 @@ func TestEmbeddedTypes(t *testing.T) {
 	list, _, _ = strings.Cut(list, "]")
 	if got := regexp.MustCompile(`\w+`).FindAllString(list, -1); !slices.Equal(got, want) {
 		t.Errorf("docs/app.md has %v, want %v", got, want)
+	}
+}
+
+// TestErrorCodes wants the table of codes in docs/graphql.md to have the values of the enum ErrorCode, each once.
+// docs/app.md has some of them.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, value := range graph.NewExecutableSchema(graph.Config{}).Schema().Types["ErrorCode"].EnumValues {
+		want = append(want, value.Name)
+	}
+	slices.Sort(want)
+	for page, isWhole := range map[string]bool{"graphql.md": true, "app.md": false} {
+		text, err := os.ReadFile("../../docs/" + page)
+		must(t, err)
+		_, table, _ := strings.Cut(string(text), "\n| code |")
+		table, _, _ = strings.Cut(table, "\n\n")
+		var got []string
+		for _, row := range strings.Split(table, "\n") {
+			codes, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+			for _, code := range regexp.MustCompile("`([A-Z_]+)`").FindAllStringSubmatch(codes, -1) {
+				got = append(got, code[1])
+			}
+		}
+		for _, code := range got {
+			if !slices.Contains(want, code) {
+				t.Errorf("docs/%s has the code %s, which ErrorCode has not", page, code)
+			}
+		}
+		if slices.Sort(got); isWhole && !slices.Equal(got, want) {
+			t.Errorf("docs/%s has the codes %v, want %v", page, got, want)
+		}
 	}
 }

@@ -31,10 +31,7 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Exists(); err != nil {
-		return err
-	}
-	store, err := c.Open(ctx, db.Options{Logger: std.Log()})
+	store, err := c.OpenExisting(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
 		return err
 	}

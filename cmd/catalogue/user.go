@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -28,23 +27,13 @@ type userCmd struct {
 }
 
 // userFlags open the database.
-type userFlags struct{ cli.DatabaseFlags }
+type userFlags struct{ storeFlags }
 
 // with calls fn with the accounts of an existing catalogue.
 func (f userFlags) with(ctx context.Context, std cli.Stdio, fn func(context.Context, *accounts.Service) error) error {
-	if err := f.Exists(); err != nil {
-		return err
-	}
-	store, err := f.Open(ctx, db.Options{Logger: std.Log()})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	err = fn(accounts.WithCommandLine(ctx), accounts.New(store.Accounts, time.Now, nil))
-	if e, ok := errors.AsType[*model.Error](err); ok && e.Err == nil {
-		return errors.New(e.Message)
-	}
-	return err
+	return f.withStore(ctx, std, func(store *db.Store) error {
+		return fn(accounts.WithCommandLine(ctx), accounts.New(store.Accounts, time.Now, nil))
+	})
 }
 
 // namedFlags name an account.

@@ -71,24 +71,26 @@ func typeNames(types []model.CatalogueType) []string {
 	return names
 }
 
-// storeFlags open the database of a webhook's command.
+// storeFlags open the database of a command that manages a catalogue.
 type storeFlags struct{ cli.DatabaseFlags }
 
-// with calls fn with the webhooks of an existing catalogue.
-func (f storeFlags) with(ctx context.Context, std cli.Stdio, fn func(db.Webhooks) error) error {
-	if err := f.Exists(); err != nil {
-		return err
-	}
-	store, err := f.Open(ctx, db.Options{Logger: std.Log()})
+// withStore calls fn with an existing catalogue. It returns an error of a use case as its message.
+func (f storeFlags) withStore(ctx context.Context, std cli.Stdio, fn func(*db.Store) error) error {
+	store, err := f.OpenExisting(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	err = fn(store.Webhooks)
+	err = fn(store)
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Err == nil {
 		return errors.New(e.Message)
 	}
 	return err
+}
+
+// with calls fn with the webhooks of an existing catalogue.
+func (f storeFlags) with(ctx context.Context, std cli.Stdio, fn func(db.Webhooks) error) error {
+	return f.withStore(ctx, std, func(store *db.Store) error { return fn(store.Webhooks) })
 }
 
 type webhookAddCmd struct {

@@ -11,14 +11,14 @@ import (
 // engine is what PostgreSQL (ticked) and SQLite (serial) do differently to put commits in order.
 type engine interface {
 	// tick gives each committed change its place and time. If settles is true, it also waits for transactions that have
-	// taken an earlier time and are not committed.
+	// taken an earlier time and are not committed; on PostgreSQL it always does.
 	tick(ctx context.Context, settles bool) error
 	// look is Tick for a feed, which returns the newest position that it knows. lacks means that there were changes
 	// after it, so that the feed must look again soon.
 	look(ctx context.Context) (newest model.Position, lacks bool, err error)
 
 	// window returns the part of the log after a position, or from its beginning for nil. It returns ErrGone if the
-	// position is unknown, or part of the window is deleted.
+	// log does not have the position.
 	window(ctx context.Context, s Snapshot, after *model.Position) (window, error)
 	// windowSQL returns the SELECT of the first changes of a window.
 	windowSQL(b *query.Builder, w window, limit int) string
@@ -30,10 +30,15 @@ type engine interface {
 	// the FROM item of the current books r of the changes firsts.
 	sinceSQL(b *query.Builder, mark Mark) (known, after, current string)
 
-	// PositionOf returns the position after a change, and Seq the seq of the change before a position.
+	// PositionOf returns the position after a change, and Seq the greatest seq of its tick before a position.
 	PositionOf(tick, seq int64) model.Position
 	Seq(p model.Position) int64
-	// OpenSince returns the earliest time that a commit may still get after a read that begins now.
+	// HistorySQL returns a SELECT of the newest changes of each row before the position end, newest first. One later
+	// change comes before them, because its old columns are the row after the newest of them. limit counts it too.
+	// Changes that are not committed, or have no time yet, have the tick 0.
+	HistorySQL(code string, ids []model.ID, end model.Position, limit int) (text string, args []any)
+	// OpenSince returns the earliest time that a commit may still get after a read that begins now. PostgreSQL compares
+	// revisions instead.
 	OpenSince() model.Timestamp
 	// AtSQL returns the search for the newest position at or before a time, and the columns to select FROM s: its
 	// tick, whether the time is in the future or before the log, and whether further changes may get a time until
@@ -48,10 +53,9 @@ type engine interface {
 // Statements are the texts in which the engines differ.
 type Statements struct {
 	Newest  string // SELECT of the tick of the newest position
-	Kept    string // condition that the changes of the tick $1 are in the log
+	Kept    string // condition that the log has the changes of the tick $1, so not its beginning
 	Commit  string // UPDATE that ends each transaction and gives its changes the time $1; empty where ticks do
 	mark    string // SELECT of the columns of the newest mark
-	history string // SELECT of Log.HistorySQL, with {code} for the code of the type
 	size    string // SELECT of the bytes of the log, and of the table revision
 	members string // function that returns the members of a JSON object as rows
 	purge   string // DELETE of rows that triggers keep; empty for none
@@ -66,7 +70,7 @@ type timeline struct {
 	table, key         string
 	first, last, begin string // SELECT of the first key, of the last one, and of the first time
 	now                string // a time before the snapshot of the statement
-	open               string // condition that further changes may get a time until $1
+	open               string // condition that the time $1 is not final
 }
 
 // search returns the statement of engine.AtSQL. The first of args is the time.
@@ -86,7 +90,15 @@ WHERE s.low < s.high)
 const historyColumns = `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''),
 CAST(c.old AS text), `
 
-// historyRows are the changes n of a row k for Log.HistorySQL.
-const historyRows = `changes n WHERE n.row_id IN (k.id, 0) AND n.type = '{code}' AND n.seq <= coalesce(
-  (SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '{code}' AND m.seq >= $2), $2)
+// historyRows returns the changes n of a row k for HistorySQL. later is the seq of the first change after them.
+func historyRows(code, later string) string {
+	return `changes n WHERE n.row_id IN (k.id, 0) AND n.type = '` + code + `' AND n.seq <= coalesce(` + later + `, $2)
 ORDER BY n.seq DESC LIMIT $3`
+}
+
+// firstSeq returns the SELECT of the first change m of a row k that meets a condition. Writers of a row wait for each
+// other, so its changes commit in the order of seq.
+func firstSeq(code, condition string) string {
+	return `(SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '` + code + `' AND ` +
+		condition + `)`
+}

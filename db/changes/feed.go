@@ -32,7 +32,7 @@ type Feed struct {
 
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
-	at          model.Position // end of the last distributed page, if there are subscribers
+	at          model.Position // end of the last distributed page; stale without subscribers
 	cut         int64          // subscribers that were too slow
 	behind      time.Time      // first failure since the feed had all changes, or zero
 	sizes       sizes          // see Measure

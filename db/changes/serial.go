@@ -27,11 +27,8 @@ ON c.seq < coalesce((SELECT min(seq) FROM changes WHERE untimed = 1), 9223372036
 
 var serialSQL = Statements{
 	Newest: `SELECT ` + lastTimedSQL + ` AS tick`,
-	Kept:   `EXISTS (SELECT 1 FROM changes WHERE seq = $1)`,
+	Kept:   `EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > (SELECT start FROM feed))`,
 	mark:   `SELECT max(start, coalesce((SELECT max(seq) FROM changes), 0)), '', '' FROM feed`,
-	history: historyColumns +
-		`CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k
-JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows + `) ORDER BY k.id, c.seq DESC`,
 	// The writer holds the lock, so later commits get a later time. No time is before the time of the newest change.
 	Commit: `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL
 WHERE untimed = 1`,
@@ -133,7 +130,7 @@ func (e *serial) window(ctx context.Context, s Snapshot, after *model.Position) 
 		tick = after.Tick
 	}
 	err = s.Select(ctx, &found, `SELECT start, `+lastTimedSQL+` AS last,
-start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS known FROM feed`, tick)
+`+placeSQL("$1")+` AS known FROM feed`, tick)
 	switch {
 	case err != nil:
 		return w, err
@@ -145,6 +142,12 @@ start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS k
 		w.begin, w.end.Tick = *after, max(w.end.Tick, after.Tick)
 	}
 	return w, nil
+}
+
+// placeSQL returns the condition that a seq is the beginning of the log or of a change in it.
+func placeSQL(seq string) string {
+	return `EXISTS (SELECT 1 FROM feed WHERE start = ` + seq + ` OR start < ` + seq +
+		` AND EXISTS (SELECT 1 FROM changes WHERE seq = ` + seq + `))`
 }
 
 func (e *serial) windowSQL(b *query.Builder, w window, limit int) string {
@@ -170,12 +173,21 @@ func (e *serial) PositionOf(tick, _ int64) model.Position { return model.Positio
 
 func (e *serial) Seq(p model.Position) int64 { return p.Tick }
 
+func (e *serial) HistorySQL(
+	code string, ids []model.ID, end model.Position, limit int,
+) (text string, args []any) {
+	return historyColumns +
+		`CASE WHEN c.untimed = 1 THEN 0 ELSE c.seq END, c.at FROM (SELECT value AS id FROM json_each($1)) k
+JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + historyRows(code, firstSeq(code, "m.seq >= $2")) +
+		`) ORDER BY k.id, c.seq DESC`, []any{e.Dialect.Array(ids), e.Seq(end), limit}
+}
+
 func (e *serial) NextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any) {
 	ticks := make([]int64, len(at))
 	for i, p := range at {
 		ticks[i] = p.Tick
 	}
-	return `SELECT i.key + 1 AS n, t.value >= (SELECT start FROM feed) AS kept,
+	return `SELECT i.key + 1 AS n, ` + placeSQL("t.value") + ` AS kept,
 coalesce(c.operation, '') AS operation, coalesce(c.version, 0) AS version, c.old
 FROM json_each($1) i JOIN json_each($2) t ON t.key = i.key
 LEFT JOIN changes c ON c.seq = (SELECT min(n.seq) FROM changes n WHERE n.row_id IN (i.value, 0) AND n.type = '` + code +
@@ -194,7 +206,5 @@ func (e *serial) AtSQL(at, since model.Timestamp) (search, columns string, args 
 
 func (e *serial) sinceSQL(b *query.Builder, mark Mark) (known, after, current string) {
 	tick := b.Arg(mark.Tick)
-	known = `EXISTS (SELECT 1 FROM feed WHERE start = ` + tick + ` OR start < ` + tick +
-		` AND EXISTS (SELECT 1 FROM changes WHERE seq = ` + tick + `))`
-	return known, `c.seq > ` + tick, `firsts f CROSS JOIN books r ON r.id = f.row_id`
+	return placeSQL(tick), `c.seq > ` + tick, `firsts f CROSS JOIN books r ON r.id = f.row_id`
 }

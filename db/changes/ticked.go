@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
@@ -26,11 +25,6 @@ var tickedSQL = Statements{
 	Kept:   `EXISTS (SELECT 1 FROM ticks WHERE id = $1 AND id > (SELECT min(id) FROM ticks))`,
 	mark: `SELECT id, CAST(pg_snapshot_xmax(snapshot) AS text), CAST(ARRAY(SELECT pg_snapshot_xip(snapshot)) AS text)
 FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`,
-	history: historyColumns + `coalesce(t.id, 0), ` + dialect.Postgres.Timestamp("coalesce(t.at, now())") +
-		` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows + `) c
-LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid
-AND pg_visible_in_snapshot(c.xid, t.snapshot)
-  ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t ON true ORDER BY k.id, c.seq DESC`,
 	size: `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks') AS log,
 pg_relation_size('revision') AS revision`,
 	members: `jsonb_each_text`,
@@ -219,7 +213,26 @@ func (e ticked) PositionOf(tick, seq int64) model.Position {
 	return model.Position{Tick: tick, Seq: seq}
 }
 
-func (e ticked) Seq(p model.Position) int64 { return p.Seq }
+func (e ticked) Seq(p model.Position) int64 { return p.Last() }
+
+// HistorySQL looks for the first change that a tick does not see only if the position is after the whole tick, $4.
+func (e ticked) HistorySQL(
+	code string, ids []model.ID, end model.Position, limit int,
+) (text string, args []any) {
+	whole := end.Tick
+	if end.Seq != 0 {
+		whole = 0
+	}
+	later := `least(` + firstSeq(code, `m.seq >= $2`) + `, ` + firstSeq(code, `CAST($4 AS bigint) <> 0
+    AND NOT pg_visible_in_snapshot(m.xid, (SELECT snapshot FROM ticks WHERE id = $4))`) + `)`
+	return historyColumns + `coalesce(t.id, 0), ` + e.Dialect.Timestamp("coalesce(t.at, now())") +
+			` FROM unnest($1::bigint[]) AS k (id)
+CROSS JOIN LATERAL (SELECT n.* FROM ` + historyRows(code, later) + `) c
+LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid
+AND pg_visible_in_snapshot(c.xid, t.snapshot)
+  ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t ON true ORDER BY k.id, c.seq DESC`,
+		[]any{e.Dialect.Array(ids), e.Seq(end), limit, whole}
+}
 
 // NextSQL heeds that a change of the tick of a position may have a lower seq than one of an earlier tick.
 func (e ticked) NextSQL(code string, ids []model.ID, at []model.Position) (text string, args []any) {

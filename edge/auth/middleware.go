@@ -71,10 +71,12 @@ func (v *Verifier) refuse(ctx context.Context, cause error) *model.TokenError {
 	switch {
 	case errors.Is(cause, errUnchecked):
 		refused.Code = model.TokenUnchecked
-		refused.Message = "The token cannot be verified at the moment, because the database does not answer. Try again later."
+		refused.Message = "The token cannot be verified at the moment, because the database does not answer. " +
+			"Try again later."
 	case errors.Is(cause, errNoKeys):
 		refused.Code = model.TokenUnchecked
-		refused.Message = "The token cannot be verified at the moment, because the issuer's keys are not available. Try again later."
+		refused.Message = "The token cannot be verified at the moment, because the issuer's keys are not available. " +
+			"Try again later."
 	case reason == "expired":
 		refused.Code, refused.Message = model.TokenExpired, "The token has expired. Get a new one."
 	default:

@@ -67,19 +67,24 @@ func (f fieldErrors) MarshalJSON() ([]byte, error) {
 
 // status has the HTTP status of each error code.
 var status = map[model.Code]int{
-	model.BadUserInput:       http.StatusUnprocessableEntity,
-	model.DepthLimitExceeded: http.StatusBadRequest, // only in GraphQL
-	model.CostLimitExceeded:  http.StatusBadRequest, // only in GraphQL
-	model.NotFound:           http.StatusNotFound,
-	model.Conflict:           http.StatusConflict,
-	model.Stale:              http.StatusPreconditionFailed,
-	model.Unauthenticated:    http.StatusUnauthorized,
-	model.Forbidden:          http.StatusForbidden,
-	model.TooLarge:           http.StatusRequestEntityTooLarge,
-	model.PositionGone:       http.StatusGone,
-	model.RateLimited:        http.StatusTooManyRequests,
-	model.Unavailable:        http.StatusServiceUnavailable,
-	model.Internal:           http.StatusInternalServerError,
+	model.BadUserInput:      http.StatusUnprocessableEntity,
+	model.CostLimitExceeded: http.StatusBadRequest,
+	model.NotFound:          http.StatusNotFound,
+	model.Conflict:          http.StatusConflict,
+	model.Stale:             http.StatusPreconditionFailed,
+	model.Unauthenticated:   http.StatusUnauthorized,
+	model.Forbidden:         http.StatusForbidden,
+	model.TooLarge:          http.StatusRequestEntityTooLarge,
+	model.PositionGone:      http.StatusGone,
+	model.RateLimited:       http.StatusTooManyRequests,
+	model.Unavailable:       http.StatusServiceUnavailable,
+	model.Internal:          http.StatusInternalServerError,
+
+	// only in GraphQL
+	model.DepthLimitExceeded:     http.StatusBadRequest,
+	model.ParseFailed:            http.StatusBadRequest,
+	model.ValidationFailed:       http.StatusBadRequest,
+	model.PersistedQueryNotFound: http.StatusBadRequest,
 }
 
 // StatusOf returns the HTTP status of an error.
@@ -118,11 +123,9 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case model.RateLimited:
 		message = "Too Many Attempts." // Laravel's text
+		fallthrough
 	case model.Unavailable:
-		w.Header().Set("Retry-After", "1")
-	}
-	if seconds, ok := model.RetryAfter(err); ok {
-		w.Header().Set("Retry-After", seconds)
+		w.Header().Set("Retry-After", strconv.Itoa(model.RetryAfter(err)))
 	}
 	WriteJSON(w, status[e.Code], Encode(failure{Message: message, Errors: fieldErrors(e.Fields)}))
 }

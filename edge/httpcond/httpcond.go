@@ -1,5 +1,5 @@
 // Package httpcond reads request headers that change the response: conditions (RFC 9110, section 13),
-// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) and content negotiation (RFC 9110, section 12.5).
+// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07) and content negotiation (RFC 9110, section 12.5).
 package httpcond
 
 import (
@@ -11,6 +11,14 @@ import (
 
 	"library-catalogue/graph/model"
 )
+
+// MethodQuery is a safe method with a body (RFC 10008).
+const MethodQuery = "QUERY"
+
+// IsRead reports whether a response to the method may be stored and revalidated.
+func IsRead(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == MethodQuery
+}
 
 // RevisionTag returns the ETag of all lists and pages at a revision.
 func RevisionTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) }

@@ -2,12 +2,15 @@ package ratelimit
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"library-catalogue/graph/model"
 )
 
 // budget is the token bucket of a request's caller.
@@ -26,15 +29,15 @@ func (b budget) attach(r *http.Request) *http.Request {
 }
 
 // Charge takes one unit per 100 of a price, less the unit that Middleware took. If the caller has too
-// few units, it takes none and returns ErrExceeded. A full bucket pays any price: Charge deducts the
+// few units, it takes none and returns a RateLimited error. A full bucket pays any price: Charge deducts the
 // excess from later units.
 func Charge(ctx context.Context, price int64) error {
 	b, limited := ctx.Value(budgetKey{}).(budget)
 	units := int(min(price/pricePerUnit+min(price%pricePerUnit, 1), math.MaxInt32)) - 1
-	if !limited || units <= 0 || b.take(max(0, min(units, b.rate.Burst-*b.taken)), units) {
+	if !limited || units <= 0 {
 		return nil
 	}
-	return ErrExceeded
+	return b.take(max(0, min(units, b.rate.Burst-*b.taken)), units)
 }
 
 // Meter charges the parts of a stream. A stream has no response to refuse, so it waits instead. The zero Meter is ready
@@ -65,8 +68,9 @@ func (m *Meter) Pay(ctx context.Context, price int64) error {
 }
 
 // take takes units if the bucket has the required number, and sets the RateLimit headers
-// (draft-ietf-httpapi-ratelimit-headers-09).
-func (b budget) take(required, units int) bool {
+// (draft-ietf-httpapi-ratelimit-headers-11). t is the time until the next unit, because more are available then. So
+// Retry-After is never earlier than t (section 6). The error is RateLimited, with a model.RetryError.
+func (b budget) take(required, units int) error {
 	now := time.Now()
 	taken := b.bucket.AllowN(now, required)
 	if taken {
@@ -76,14 +80,17 @@ func (b budget) take(required, units int) bool {
 		}
 	}
 	left := b.bucket.TokensAt(now) // negative after an excess
+	available := math.Floor(math.Max(left, 0))
 	b.header["Ratelimit-Policy"] = b.policy
-	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` +
-		seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
-	if !taken {
-		b.header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
+	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(available)) + `;t=` +
+		strconv.Itoa(seconds((available+1-left)/b.rate.PerSecond))}
+	if taken {
+		return nil
 	}
-	return taken
+	wait := max(1, seconds((float64(required)-left)/b.rate.PerSecond))
+	return &model.Error{Code: model.RateLimited, Message: fmt.Sprintf("Too many requests. Try again in %d s.", wait),
+		Err: &model.RetryError{After: time.Duration(wait) * time.Second}}
 }
 
-// seconds formats a number of seconds, rounded up.
-func seconds(s float64) string { return strconv.Itoa(int(math.Ceil(math.Min(s, math.MaxInt32)))) }
+// seconds rounds a number of seconds up.
+func seconds(s float64) int { return int(math.Ceil(math.Min(s, math.MaxInt32))) }

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"library-catalogue/edge/caller"
-	"library-catalogue/graph/model"
 	"library-catalogue/lru"
 )
 
@@ -30,9 +29,6 @@ const (
 	pricePerUnit = 100
 )
 
-// ErrExceeded is the error of a caller without enough units.
-var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests. Retry after the delay in the Retry-After header.")
-
 // Limiter has a token bucket for each caller. It evicts the least used buckets. A nil Limiter has no limit. It is safe
 // for concurrent use.
 type Limiter struct {
@@ -50,12 +46,13 @@ func New(r Rate) *Limiter {
 		const overhead = 256 // bytes of a bucket and its entry
 		return c.Size() + overhead
 	})
-	policy := `"default";q=` + strconv.Itoa(r.Burst) + `;w=` + seconds(float64(r.Burst)/r.PerSecond)
+	policy := `"default";q=` + strconv.Itoa(r.Burst) + `;w=` + strconv.Itoa(seconds(float64(r.Burst)/r.PerSecond))
 	return &Limiter{rate: r, buckets: buckets, policy: []string{policy}}
 }
 
 // Middleware takes one unit per request, and more for a URI and a body of more than 4 KiB. A body has at most
-// maxBodyBytes. Middleware reads nothing of it, and calls refuse with ErrExceeded if the caller has too few units.
+// maxBodyBytes. Middleware reads nothing of it, and calls refuse with a RateLimited error if the caller has too few
+// units.
 func (l *Limiter) Middleware(
 	maxBodyBytes int, refuse func(http.ResponseWriter, *http.Request, error),
 ) func(http.Handler) http.Handler {
@@ -66,8 +63,8 @@ func (l *Limiter) Middleware(
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b := budget{l, l.bucket(r), w.Header(), new(int)}
 			units := 1 + inputUnits(len(r.RequestURI)+bodyBytes(r.ContentLength, maxBodyBytes))
-			if !b.take(min(units, l.rate.Burst), units) {
-				refuse(w, r, ErrExceeded)
+			if err := b.take(min(units, l.rate.Burst), units); err != nil {
+				refuse(w, r, err)
 				return
 			}
 			next.ServeHTTP(w, b.attach(r))

@@ -104,6 +104,7 @@ var doors = []struct{ method, path, media string }{
 	{"GET", "/books/1?x=", ""},
 	{"GET", "/nothing?x=", ""},
 	{"POST", "/graphql", "application/json"},
+	{"QUERY", "/graphql", "application/json"},
 	{"POST", "/api/books", "application/json"},
 	{"PUT", "/api/books/1", "application/json"},
 	{"DELETE", "/api/books/1", "application/json"},
@@ -165,19 +166,19 @@ func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for left := 4; left >= 0; left-- {
 			w := l.ask(ada)
-			want := fmt.Sprintf(`"default";r=%d;t=%d`, left, (5-left+1)/2)
+			want := fmt.Sprintf(`"default";r=%d;t=1`, left)
 			if got := w.Header().Get("RateLimit"); w.Code != http.StatusNotFound || got != want || w.Header().Get("RateLimit-Policy") != `"default";q=5;w=3` {
 				t.Errorf("status %d, RateLimit %q, want %q, policy %q", w.Code, got, want, w.Header().Get("RateLimit-Policy"))
 			}
 		}
 		for target, body := range map[string]string{
 			"/api/books": `{"success":false,"message":"Too Many Attempts.","data":null}`,
-			"/graphql?query={__typename}": `{"errors":[{"message":"Too many requests. Retry after the delay in the Retry-After header.",` +
-				`"extensions":{"code":"RATE_LIMITED","requestId":"test"}}]}`,
+			"/graphql?query={__typename}": `{"errors":[{"message":"Too many requests. Try again in 1 s.",` +
+				`"extensions":{"code":"RATE_LIMITED","requestId":"test","retryAfter":1}}]}`,
 		} {
 			w := l.askFor(target, ada)
 			h := w.Header()
-			if w.Code != http.StatusTooManyRequests || w.Body.String() != body || h.Get("Retry-After") != "1" || h.Get("RateLimit") != `"default";r=0;t=3` || h.Get("Cache-Control") != "no-store" {
+			if w.Code != http.StatusTooManyRequests || w.Body.String() != body || h.Get("Retry-After") != "1" || h.Get("RateLimit") != `"default";r=0;t=1` || h.Get("Cache-Control") != "no-store" {
 				t.Errorf("%s: status %d, %v: %s", target, w.Code, h, w.Body)
 			}
 		}
@@ -325,7 +326,7 @@ func TestRateOfDocuments(t *testing.T) {
 	for name, extensions := range map[string]string{"alone": "", "with its hash": `,"extensions":{"persistedQuery":{"version":1,"sha256Hash":"` + hash + `"}}`} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLimited(t)
-			for i, want := range []string{`"default";r=2;t=2`, `"default";r=1;t=2`, `"default";r=0;t=3`} {
+			for i, want := range []string{`"default";r=2;t=1`, `"default";r=1;t=1`, `"default";r=0;t=1`} {
 				r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"`+document+`"`+extensions+`}`))
 				r.Header.Set("Content-Type", "application/json")
 				w := httptest.NewRecorder()

@@ -44,7 +44,7 @@ func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []sl
 	if aborted {
 		attrs = append(attrs, slog.Bool("aborted", true))
 	}
-	if errors := w.request.Errors(); errors != nil { // GraphQL errors have status 200
+	if errors := w.request.Errors(); errors != nil { // most GraphQL errors have status 200 or 294
 		attrs = append(attrs, slog.String("errors", strings.Join(errors, " ")))
 	}
 	if reason := w.request.TokenRefusal; reason != "" {

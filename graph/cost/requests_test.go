@@ -30,7 +30,7 @@ func TestCostLimit(t *testing.T) {
 				"locations":[{"line":1,"column":123}],"extensions":{"code":"COST_LIMIT_EXCEEDED","cost":{"requested":93601,"limit":50000,"field":"genres.nodes.books","fieldCost":90300},"requestId":"test"}}`},
 		} {
 			w := c.Do(http.MethodPost, "/graphql", `{"query":`+servertest.Encode(t, document)+`,"variables":`+of.variables+`}`, "Accept: application/graphql-response+json")
-			if w.Code != http.StatusBadRequest || servertest.StatementCount(t, w) != 0 {
+			if w.Code != http.StatusUnprocessableEntity || servertest.StatementCount(t, w) != 0 {
 				t.Errorf("%s: status %d, %s", document, w.Code, w.Header().Get("Server-Timing"))
 			}
 			if diff := cmp.Diff(servertest.Indented(t, `{"errors":[`+of.error+`]}`), servertest.Indented(t, w.Body.String())); diff != "" {

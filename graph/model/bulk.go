@@ -73,7 +73,7 @@ type RowResult[T any] struct {
 
 // RowError is the error of a row. Its fields have their GraphQL names.
 type RowError struct {
-	Code    string
+	Code    Code
 	Message string
 	Fields  []FieldError
 }
@@ -138,7 +138,7 @@ func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID 
 			continue
 		}
 		e := AsError(errs[i])
-		p.Results[i].Error = &RowError{Code: string(e.Code), Message: e.Message, Fields: e.Fields.InGraphQL()}
+		p.Results[i].Error = &RowError{Code: e.Code.InGraphQL(), Message: e.Message, Fields: e.Fields.InGraphQL()}
 	}
 	return p
 }

@@ -76,6 +76,23 @@ func (c *Change) Name() *string {
 	return c.Deleted
 }
 
+// RowIDOrNil returns the id of the row, or nil for ChangeReset.
+func (c *Change) RowIDOrNil() *ID {
+	if c.RowID == 0 {
+		return nil
+	}
+	return &c.RowID
+}
+
+// RowNodeID returns the global id of the row, or nil for ChangeReset.
+func (c *Change) RowNodeID() *string {
+	if c.RowID == 0 {
+		return nil
+	}
+	id := NodeID(string(c.Type[:1])+strings.ToLower(string(c.Type[1:])), c.RowID)
+	return &id
+}
+
 // ChangePage is a page of changes. Position is where to go on, also if there are no changes.
 type ChangePage struct {
 	Nodes    []*Change

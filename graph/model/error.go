@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// Code is the kind of an error. Package rest maps it to an HTTP status, package graphqlhttp to
-// extensions.code.
+// Code is the kind of an error. GraphQL has it as extensions.code and as the enum ErrorCode. Package envelope maps it
+// to an HTTP status.
 type Code string
 
 // The codes of all errors.
@@ -21,7 +20,7 @@ const (
 	CostLimitExceeded  Code = "COST_LIMIT_EXCEEDED"
 	NotFound           Code = "NOT_FOUND"
 	Conflict           Code = "CONFLICT"
-	Stale              Code = "STALE"
+	Stale              Code = "STALE" // a Conflict with its own HTTP status
 	Unauthenticated    Code = "UNAUTHENTICATED"
 	Forbidden          Code = "FORBIDDEN"
 	TooLarge           Code = "TOO_LARGE"
@@ -29,12 +28,26 @@ const (
 	RateLimited        Code = "RATE_LIMITED"
 	Unavailable        Code = "UNAVAILABLE"
 	Internal           Code = "INTERNAL"
+
+	// Only in GraphQL, as gqlgen and Apollo's clients name them.
+
+	ParseFailed            Code = "GRAPHQL_PARSE_FAILED"
+	ValidationFailed       Code = "GRAPHQL_VALIDATION_FAILED"
+	PersistedQueryNotFound Code = "PERSISTED_QUERY_NOT_FOUND"
 )
 
 // Codes lists every Code. Tests check that each is mapped.
 var Codes = []Code{
 	BadUserInput, DepthLimitExceeded, CostLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
-	TooLarge, PositionGone, RateLimited, Unavailable, Internal,
+	TooLarge, PositionGone, RateLimited, Unavailable, Internal, ParseFailed, ValidationFailed, PersistedQueryNotFound,
+}
+
+// InGraphQL returns the code in GraphQL: Conflict for Stale.
+func (c Code) InGraphQL() Code {
+	if c == Stale {
+		return Conflict
+	}
+	return c
 }
 
 // Error is an error with a message for clients.
@@ -75,13 +88,13 @@ type RetryError struct{ After time.Duration }
 
 func (e *RetryError) Error() string { return "retry after " + e.After.String() }
 
-// RetryAfter returns the value of the header Retry-After (RFC 9110, section 10.2.3) for an error with a RetryError.
-func RetryAfter(err error) (seconds string, ok bool) {
-	e, ok := errors.AsType[*RetryError](err)
-	if !ok {
-		return "", false
+// RetryAfter returns the seconds after which a request that failed with RateLimited or Unavailable may be repeated
+// (RFC 9110, section 10.2.3): those of a RetryError, else 1.
+func RetryAfter(err error) int {
+	if e, ok := errors.AsType[*RetryError](err); ok {
+		return max(1, int(math.Ceil(e.After.Seconds())))
 	}
-	return strconv.Itoa(max(1, int(math.Ceil(e.After.Seconds())))), true
+	return 1
 }
 
 // IsCode reports whether err is an Error with the code.

@@ -49,7 +49,13 @@ type Payload[T any] struct {
 // DeletePayload is the result of deleting a row.
 type DeletePayload struct {
 	ID               ID
+	NodeID           string
 	ClientMutationID *string
+}
+
+// NewDeletePayload returns the result of deleting a row of a type.
+func NewDeletePayload(typename string, id ID, clientMutationID *string) *DeletePayload {
+	return &DeletePayload{ID: id, NodeID: NodeID(typename, id), ClientMutationID: clientMutationID}
 }
 
 // ParentInput is the parent of a new row, existing or new. Exactly one of the two is set.

@@ -30,9 +30,7 @@ func findList(start []byte, h Header) (Format, error) {
 	})
 	most := h.Matched(withoutArrays) - 1
 	most = max(most, h.Matched(slices.DeleteFunc(withoutArrays, isNested)))
-	byPath := func(a, b array) int { return slices.Compare(a.path, b.path) }
-	sorted := slices.SortedStableFunc(slices.Values(s.arrays), byPath)
-	if f.Path, err = widest(sorted, most, h.Matched); f.Path != nil {
+	if f.Path, err = widest(s.arrays, most, h.Matched); f.Path != nil {
 		return f, err
 	}
 	in := newDecoder(bytes.NewReader(start))

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
@@ -27,9 +26,9 @@ func ParseName(name string) Name { return newName(split(name)) }
 
 func newName(parts []string) Name {
 	n := Name{parts, map[string]int{}}
-	for list, words := range fieldWords {
-		if count := words.count(parts); count > 0 {
-			n.counts[list] = count
+	for list := range wordLists {
+		if found := count(list, parts); found > 0 {
+			n.counts[list] = found
 		}
 	}
 	return n
@@ -56,7 +55,7 @@ func (n Name) Points(field string) int {
 		return 0
 	case n.counts[vague] > 0, n.namesField():
 		return -1 // it names another field
-	case field == "name" && nameWords.count(n.parts) > 0:
+	case field == "name" && n.counts[anything] > 0:
 		return namePoints
 	}
 	return 0
@@ -69,9 +68,9 @@ func (n Name) namesFurther(field string) bool {
 		if further == field || !model.ImportField(further).Is(model.OnInclude) || n.counts[further] == 0 {
 			return false
 		}
-		isFurther := func(part string) bool { return fieldWords[further].count([]string{part}) > 0 }
+		isFurther := func(part string) bool { return count(further, []string{part}) > 0 }
 		return field != "published_at" ||
-			fieldWords[field].count(slices.DeleteFunc(slices.Clone(n.parts), isFurther)) == 0
+			count(field, slices.DeleteFunc(slices.Clone(n.parts), isFurther)) == 0
 	})
 }
 
@@ -110,15 +109,15 @@ const (
 // prénom.
 func HalfOf(name string) Half {
 	parts := split(name)
-	if fieldWords[other].count(parts) > 0 {
+	if count(other, parts) > 0 {
 		return NoName
 	}
 	switch {
-	case wholeWords.count(parts) > 0 && fieldWords["author"].count(parts) > 0:
+	case count(whole, parts) > 0 && count("author", parts) > 0:
 		return Whole
-	case givenWords.count(parts) > 0:
+	case count(given, parts) > 0:
 		return Given
-	case familyWords.count(parts) > 0:
+	case count(family, parts) > 0:
 		return Family
 	}
 	return NoName
@@ -145,34 +144,4 @@ func split(name string) []string {
 		parts = append(parts, strings.Join(parts, "")) // Tác giả is one word
 	}
 	return parts
-}
-
-// withoutSpaces reports whether a text is of a script that writes words without spaces between them.
-func withoutSpaces(text string) bool {
-	r, _ := utf8.DecodeRuneInString(text)
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar)
-}
-
-// count returns how many words of a name are in the list.
-func (l wordList) count(parts []string) (n int) {
-	for i, part := range parts {
-		if i > 0 && i == len(parts)-1 && n > 0 {
-			break // all words as one count only if no other does
-		}
-		// Author2, articles
-		forms := []string{part, strings.TrimRight(part, "0123456789"), strings.TrimPrefix(part, "ال"),
-			strings.TrimPrefix(part, "ה")}
-		if slices.ContainsFunc(forms, l.has) {
-			n++
-		}
-	}
-	return n
-}
-
-func (l wordList) has(part string) bool {
-	return l.whole[part] ||
-		slices.ContainsFunc(l.begins, func(begin string) bool { return strings.HasPrefix(part, begin) }) ||
-		slices.ContainsFunc(l.ends, func(end string) bool { return strings.HasSuffix(part, end) }) ||
-		slices.ContainsFunc(l.inside, func(text string) bool { return strings.Contains(part, text) })
 }

@@ -73,7 +73,7 @@ func (p *Profile) mostly(kinds ...cellKind) bool { return p.share(kinds...) >= 8
 func (p *Profile) hasPages() bool {
 	unit, _ := p.units.Shared()
 	isNamed := slices.Contains(split(p.Name), strings.ReplaceAll(collate.Fold(unit), " ", ""))
-	return unit != "" && (isNamed || fieldWords["pages"].count(split(unit)) > 0)
+	return unit != "" && (isNamed || count("pages", split(unit)) > 0)
 }
 
 // isCounting reports whether the whole numbers count up by 1.
@@ -100,7 +100,7 @@ func unlessCodes(points func(*Profile) int) func(*Profile) int {
 func ifText(points func(*Profile) int) func(*Profile) int {
 	return unlessCodes(func(p *Profile) int {
 		unit, _ := p.units.Shared()
-		areNumbers := (p.mostly(amounts) || p.mostly(pages)) && (p.Filled > 2 || unit != "")
+		areNumbers := (p.mostly(amounts) && !p.mostly(words) || p.mostly(pages)) && (p.Filled > 2 || unit != "")
 		if areNumbers || p.mostly(dates) {
 			return impossible
 		}
@@ -131,8 +131,9 @@ func datePoints(p *Profile) int {
 
 func pagePoints(p *Profile) int {
 	unit, _ := p.units.Shared()
+	isMoney := p.share(money) >= 5 && NamePoints(p.Name, "pages") <= 0 // S. is Seiten and soles
 	switch {
-	case p.share(pages) < 5, p.share(money) >= 5, p.isCounting():
+	case p.share(pages) < 5, isMoney, p.isCounting():
 		return impossible
 	case p.hasPages(): // Kurasa: 58 kurasa
 		return 8

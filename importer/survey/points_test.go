@@ -65,3 +65,31 @@ func TestRefutes(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesOrMoney: a sign that is a word for pages and a currency means what the name of the column says.
+func TestPagesOrMoney(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"Seiten": true, "Preis": false, "Betrag": false} {
+		p := Profile{Name: name}
+		for _, cell := range []string{"304 S.", "211 S.", "187 S."} {
+			p.Add(cell, 2030)
+		}
+		if got := p.Points("pages") > 0; got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// TestNumberedTitles: titles with numbers are no amounts of an unknown currency.
+func TestNumberedTitles(t *testing.T) {
+	t.Parallel()
+	for _, cells := range [][]string{{"Naruto 1", "Naruto 2", "Naruto 3"}, {"Fluss 1 und Tal", "Berg 2", "Band 3 und 4"}} {
+		p := Profile{Name: "Titel"}
+		for _, cell := range cells {
+			p.Add(cell, 2030)
+		}
+		if got := p.Points("name"); got <= 0 {
+			t.Errorf("%q: %d points for the name", cells, got)
+		}
+	}
+}

@@ -55,17 +55,23 @@ const (
 	maxCell  = 300 // bytes of evidence in a cell; a longer cell is only a text
 )
 
+const (
+	// namePart matches a word of a person's name.
+	namePart = `(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))`
+	// caseless matches a word in a script without case.
+	caseless = `[\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*`
+)
+
 var (
 	// code matches ISBNs and addresses, which are no field.
 	code = regexp.MustCompile(`(?i)^(?:https?://|www\.|urn:|(?:97[89][- ]?)?(?:\d[- ]?){9}[\dx]$|9[.,]7[89]\d*e\+12$)`)
 	// mark matches inventory numbers and shelf marks, such as B-104 and A3.
 	mark    = regexp.MustCompile(`^(?:\p{L}[-./ ]?\d{1,6}|\p{L}{1,5}[-/_]\d{1,8})$`)
 	article = regexp.MustCompile(`^(?i:the|an?|der|die|das|ein|eine|le|les|la|el|los|las|il|gli|lo) `)
-	person  = regexp.MustCompile(
-		`^(?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))(?:,? (?:\p{Lu}[\p{L}\p{M}.'’-]*|(?i:van|von|de|der|den|du|da|di|la|le|del|dos|al|el|bin|ibn|y|e|and|&))){1,5},?$`)
+	person  = regexp.MustCompile(`^` + namePart + `(?:,? ` + namePart + `){1,5},?$`)
 	// pair matches what may be a name in a script without case: two to four words, or three syllables of Hangul.
 	pair = regexp.MustCompile(
-		`^(?:[\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*(?: [\p{Lo}\p{Georgian}][\p{Lo}\p{Georgian}\p{M}.'’׳״-]*){1,3}|\p{Hangul}{3}|[\p{Katakana}ー]+・[\p{Katakana}ー・]+)$`)
+		`^(?:` + caseless + `(?: ` + caseless + `){1,3}|\p{Hangul}{3}|[\p{Katakana}ー]+・[\p{Katakana}ー・]+)$`)
 	// withYear matches a text with a year, which may be a date in unknown words.
 	withYear  = regexp.MustCompile(`(?:^|\D)(?:1[4-9]\d\d|20\d\d)(?:$|\D)`)
 	moneySign = regexp.MustCompile(`\p{Sc}|\d[,./]*[-–—=]+$`)
@@ -110,12 +116,12 @@ func (p *Profile) count(kind cellKind, isOfKind bool) {
 
 func (p *Profile) addText(cell string) {
 	parts := split(cell)
-	isGenre := utf8.RuneCountInString(cell) <= maxGenre && genreWords.count(parts) > 0
+	isGenre := utf8.RuneCountInString(cell) <= maxGenre && count(kinds, parts) > 0
 	p.count(genres, isGenre)
 	p.count(pairs, !isGenre && pair.MatchString(cell))
 	p.count(marks, mark.MatchString(cell))
 	p.count(persons, person.MatchString(cell) && !article.MatchString(cell))
-	p.count(publishers, fieldWords["publisher"].count(parts) > 0)
+	p.count(publishers, count("publisher", parts) > 0)
 	p.count(yearly, len(cell) <= maxDate && withYear.MatchString(cell))
 }
 

@@ -12,7 +12,7 @@ import (
 
 // currencies are words for currencies and their signs, also old ones, as currencyKey returns them. Codes of ISO 4217 in
 // capitals are known besides.
-var currencies = newWordSet(`
+var currencies = ParseWords(`
 	$ us$ u$s a$ au$ c$ ca$ can$ hk$ nt$ nz$ s$ sg$ mx$ mex$ r$ rd$ j$ tt$ z$ n$ b$ bz$ ec$ fj$ cl$ col$ arg$ cr$ usd$
 	$usd
 	£ ir£ e£ le£ £stg ¥ cn¥ jp¥ rmb¥ gh₵ kn₦
@@ -59,7 +59,7 @@ func isCurrency(text string) bool {
 	}
 	unit, err := currency.ParseISO(letters)
 	isCode := err == nil && strings.ToUpper(letters) == letters && unit != currency.XXX && unit != currency.XTS
-	return isCode || isSign(letters) || currencies.has(currencyKey(text))
+	return isCode || isSign(letters) || currencies.Has(currencyKey(text))
 }
 
 // isSign reports whether a text is one sign for a currency: €. A cent is a part of one.

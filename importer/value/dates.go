@@ -35,7 +35,8 @@ func IsCalibreNoDate(text string) bool {
 var none = regexp.MustCompile(
 	`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|nan|unknown|undated|[nsbб]\. ?[adfrг]\.|nd|o\. ?j\.|u\. ?å\.|` +
 		`no date|sans date|ohne jahr|sin fecha|sem data|senza data|bez (?:roku|daty|data)|без (?:года|даты)|` +
-		`[^\d]*(?:not identified|not known|not given|nicht (?:ermittelbar|ermittelt|bekannt)|non identifi[ée]e?|no identificad[ao]|` +
+		`[^\d]*(?:not identified|not known|not given|nicht (?:ermittelbar|ermittelt|bekannt)|non identifi[ée]e?|` +
+		`no identificad[ao]|` +
 		`não identificad[ao]|non identificat[ao]|tuntematon|ej identifierat|okänt))[\])]?$`)
 
 // IsNone reports whether a cell stands for no date or number. 1/0/1900 is a zero that Excel shows as a date.
@@ -105,7 +106,7 @@ func dateParts(text string) (parts []datePart) {
 		text = eastAsianNote.ReplaceAllString(text, "$1")
 	}
 	text = unknownPart.ReplaceAllString(units.Replace(text), "${1}00")
-	if day, rest, found := strings.Cut(text, " "); found && weekdays.has(strings.Trim(collate.Fold(day), ".,")) {
+	if day, rest, found := strings.Cut(text, " "); found && weekdays.Has(strings.Trim(collate.Fold(day), ".,")) {
 		if whole := dateParts(strings.TrimLeft(rest, " ")); len(whole) == 3 {
 			return whole
 		}
@@ -130,9 +131,9 @@ func dateParts(text string) (parts []datePart) {
 		case word == "thang": // tháng 8
 			isMonth = true
 			continue
-		case len(parts) > 0 && dateWords.has(word):
+		case len(parts) > 0 && dateWords.Has(word):
 			last := &parts[len(parts)-1]
-			last.ordinal = last.ordinal || ordinalEndings.has(word)
+			last.ordinal = last.ordinal || ordinalEndings.Has(word)
 			continue
 		default:
 			if part.month = monthNamed(part.text); part.month == 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // pageWords are words for pages and leaves, and their abbreviations.
-var pageWords = newWordSet(`
+var pageWords = ParseWords(`
 	p pp pg pgs page pages pag pags pagg pages pagina* pagine* pagini* paginos* paxina* pagna* pagni
 	seite* s ss sid sida sidor sider side bls blad* blatt* bl bll bladsid* blaðsid* blz bladz* bladsy*
 	str stron strona strony stran strana strany strane strani stranic* sivu* siv lk lhk lehekul* lpp lappus* psl puslap*
@@ -22,7 +22,7 @@ var pageWords = newWordSet(`
 `)
 
 // volumeWords are words for things that have pages, and are no pages.
-var volumeWords = newWordSet(`
+var volumeWords = ParseWords(`
 	v vol vols volume* bd bde band bande tom tome* tomo* tomu* tomy t cilt deel delen osa kotet* sv svaz* zv ks szt
 	część
 	online e ebook* ressource* recurso* risorsa* computer cd cds dvd dvds portfolio* case box item*
@@ -30,7 +30,7 @@ var volumeWords = newWordSet(`
 `)
 
 // unpaged are words of cataloguers for a book without a number of pages, as uncounted finds them.
-var unpaged = newWordSet(`
+var unpaged = ParseWords(`
 	unpaged unpag* unpaginated unnumbered* variouspag* variously* npag* opag* ohneseiten* ungez* unpaginiert nichtpag*
 	getr*
 	sp spag* sinpag* sempag* senzapag* nonpag* sanspag* nepag* nestr* bezpag* pagmult* paginacionvar* paginationmult*
@@ -78,10 +78,10 @@ func ParsePages(text, ofColumn string) (plain string, ok bool) {
 		return "", false
 	}
 	text = leaves.ReplaceAllString(collate.Fold(text), "$1 leaves$2")
-	if found := extent.FindStringSubmatch(text); found != nil && pageWords.has(found[2]) {
+	if found := extent.FindStringSubmatch(text); found != nil && pageWords.Has(found[2]) {
 		return longestSequence(text)
 	}
-	if found := labelled.FindStringSubmatch(text); found != nil && pageWords.has(found[1]) {
+	if found := labelled.FindStringSubmatch(text); found != nil && pageWords.Has(found[1]) {
 		return withoutThousands(found[2])
 	}
 	if numberList.MatchString(text) {
@@ -102,7 +102,7 @@ func ParsePages(text, ofColumn string) (plain string, ok bool) {
 func longestSequence(text string) (plain string, ok bool) {
 	most := 0
 	for _, found := range sequences.FindAllStringSubmatch(text, -1) {
-		if !pageWords.has(found[2]) {
+		if !pageWords.Has(found[2]) {
 			continue
 		}
 		list := strings.Trim(found[1], " ,.+-")
@@ -149,8 +149,8 @@ func IsUncounted(text string) bool {
 	}
 	words := strings.FieldsFunc(found[2], func(r rune) bool { return r == ' ' || r == '.' || r == '-' })
 	isOne := found[1] != ""
-	return volumeWords.has(words[0]) ||
-		!isOne && (unpaged.has(strings.Join(words, "")) || len(words) == 1 && pageWords.has(words[0]))
+	return volumeWords.Has(words[0]) ||
+		!isOne && (unpaged.Has(strings.Join(words, "")) || len(words) == 1 && pageWords.Has(words[0]))
 }
 
 // SplitUnit returns the whole number and the unit, in lower case, of a cell such as "396 oj. ;". Without both it

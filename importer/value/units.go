@@ -19,7 +19,7 @@ func (s *UnitSurvey) Add(row int, text string) {
 	if _, ok := ParsePages(text, ""); ok {
 		s.count(row, text, "")
 	} else if number, unit := SplitUnit(text); number != "" && !otherUnits.MatchString(unit) &&
-		!volumeWords.has(unit) && !isCurrency(unit) {
+		!volumeWords.Has(unit) && !isCurrency(unit) {
 		s.count(row, text, unit)
 	}
 }

@@ -1,38 +1,43 @@
 package value
 
 import (
+	"slices"
 	"strings"
 
 	"library-catalogue/graph/model/collate"
 )
 
-// wordSet is a set of words without case and accents. A word that ends in * stands for all words that begin so.
-type wordSet struct {
-	exact map[string]bool
-	stems []string
+// Words is a set of words without case and accents. A word that ends in * stands for all words that begin so, one that
+// begins with * for all that end so, and one with both for all that contain it.
+type Words struct {
+	exact                map[string]bool
+	begins, ends, inside []string
 }
 
-func newWordSet(text string) wordSet {
-	set := wordSet{exact: map[string]bool{}}
-	for word := range strings.FieldsSeq(text) {
-		stem, isStem := strings.CutSuffix(collate.Fold(word), "*")
-		if isStem {
-			set.stems = append(set.stems, stem)
+// ParseWords returns the words of a text.
+func ParseWords(text string) Words {
+	w := Words{exact: map[string]bool{}}
+	for word := range strings.FieldsSeq(collate.Fold(text)) {
+		begin, isBegin := strings.CutSuffix(word, "*")
+		part, isEnd := strings.CutPrefix(begin, "*")
+		switch {
+		case isBegin && isEnd:
+			w.inside = append(w.inside, part)
+		case isBegin:
+			w.begins = append(w.begins, part)
+		case isEnd:
+			w.ends = append(w.ends, part)
+		default:
+			w.exact[part] = true
 		}
-		set.exact[stem] = true
 	}
-	return set
+	return w
 }
 
-// has reports whether a folded word is in the set.
-func (s wordSet) has(word string) bool {
-	if s.exact[word] {
-		return true
-	}
-	for _, stem := range s.stems {
-		if strings.HasPrefix(word, stem) {
-			return true
-		}
-	}
-	return false
+// Has reports whether a folded word is in the set.
+func (w Words) Has(word string) bool {
+	return w.exact[word] ||
+		slices.ContainsFunc(w.begins, func(begin string) bool { return strings.HasPrefix(word, begin) }) ||
+		slices.ContainsFunc(w.ends, func(end string) bool { return strings.HasSuffix(word, end) }) ||
+		slices.ContainsFunc(w.inside, func(text string) bool { return strings.Contains(word, text) })
 }

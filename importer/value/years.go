@@ -19,7 +19,8 @@ var (
 	// notedYear matches a year with a note after it, in brackets or not: 2011 (reimpr.), 1998 printing, c1997, 1998 3rd
 	// ed.
 	notedYear = regexp.MustCompile(
-		`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
+		`^[\[(]?(?:c|©)?(\d{4})[\])?]*[\s,;:/-]+(?:[(\[]([^()\[\]]+)[)\]]|` +
+			`((?:\d{1,2}(?:st|nd|rd|th) )?\pL[^\d()\[\]]*?))` +
 			`(?:[\s,;:]+[\[(]?[c©]? ?\d{4}[\])]?)?\.?$`)
 	// wordYear matches a year after a word: reprint 1998.
 	wordYear = regexp.MustCompile(`^(\pL[\pL.]*),? (\d{4})$`)
@@ -32,7 +33,7 @@ var (
 )
 
 // noteWords are words of editions and seasons next to a year.
-var noteWords = newWordSet(`
+var noteWords = ParseWords(`
 	print* reprint* repr reimp* impr* imp rist* tirage* tir druk* dodr* dotisk* tisk nachdr* neudr* aufl* ausg* ed eds
 	edn edit* ediz* edic* edic* izd* изд*
 	wyd* vyd* kiad* upplaga* uppl oppl* opl* painos* baski* bask* cet* cetakan* rev* copyright cop corr* augm* facs* 刷 版
@@ -76,7 +77,7 @@ func yearOf(text string, lastYear int) string {
 }
 
 // isNote reports whether a text has a word of noteWords.
-func isNote(text string) bool { return slices.ContainsFunc(wordsOf(text), noteWords.has) }
+func isNote(text string) bool { return slices.ContainsFunc(wordsOf(text), noteWords.Has) }
 
 // isRemark reports whether a text in brackets says nothing about the date: it has no number and no month.
 func isRemark(text string) bool {

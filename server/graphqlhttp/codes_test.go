@@ -28,6 +28,7 @@ func TestErrorCodes(t *testing.T) {
 			chain(13):                             {"DEPTH_LIMIT_EXCEEDED", " 12 ", ""},
 			"{" + repeat(21, "__typename") + " }": {"TOO_LARGE", " 20 ", ""},
 			`{ cars }`:                            {"GRAPHQL_VALIDATION_FAILED", "cars", ""},
+			`{ ... @defer { __typename } }`:       {"GRAPHQL_VALIDATION_FAILED", "@defer", ""},
 			`{ books`:                             {"GRAPHQL_PARSE_FAILED", "", ""},
 		} {
 			got := c.WantError(t, document, "", want.code, want.message)

@@ -3,10 +3,10 @@ package graphqlhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/lexer"
@@ -98,9 +98,9 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 	if document, ok := d.cached.Get(text); ok { // another request parsed it during the wait
 		return document, d.introspection.check(ctx, document.schema)
 	}
-	parsed, schema, invalidErr := d.parse(text)
-	if invalidErr != nil {
-		return nil, invalid(invalidErr)
+	parsed, schema, refused := d.parse(text)
+	if refused != nil {
+		return nil, refused
 	}
 	if refused := d.introspection.check(ctx, schema); refused != nil {
 		return nil, refused
@@ -117,7 +117,7 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 
 // parse parses a text and checks its limits. schema is the first introspection field, nil if
 // there is none.
-func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast.Field, _ *gqlerror.Error) {
+func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast.Field, _ *refusal) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
 	if err == nil {
 		err = checkSurrogates(text)
@@ -128,19 +128,18 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
-			return nil, nil, withCode(
-				gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", maxTokens), model.TooLarge)
+			return nil, nil, refuse(unexecuted, model.TooLarge,
+				fmt.Sprintf("The document has too many tokens: at most %d are allowed.", maxTokens))
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
-		errcode.Set(failure, errcode.ParseFailed)
-		return nil, nil, failure
+		return nil, nil, &refusal{status: unparsable, errors: gqlerror.List{withCode(failure, model.ParseFailed)}}
 	}
 	if len(document.Operations) == 0 {
-		return nil, nil, validationError(gqlerror.Errorf("The document has no operation."))
+		return nil, nil, invalid(validationError(gqlerror.Errorf("The document has no operation.")))
 	}
 	schema, failure := d.limits.check(document)
 	if failure != nil {
-		return nil, nil, failure
+		return nil, nil, invalid(failure)
 	}
 	return document, schema, nil
 }
@@ -149,7 +148,7 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 // names, because these take time and are for documents written by hand.
 func (d *documents) validate(ctx context.Context, document *ast.QueryDocument, text string) gqlerror.List {
 	checks := d.rules
-	if !d.introspection.allows(ctx) || len(text) > maxCachedDocument {
+	if !d.introspection.Allows(ctx) || len(text) > maxCachedDocument {
 		checks = d.quietRules
 	}
 	errs := validator.ValidateWithRules(d.schema, document, checks)

@@ -10,15 +10,55 @@ import (
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 )
 
 // refusal is the reason why a request is not executed.
 type refusal struct {
-	status int    // 0 for an invalid document or variables: the media type decides
+	status statuses
 	allow  string // allowed methods, for status 405
 	errors gqlerror.List
+}
+
+// statuses are the HTTP statuses of a response by its media type.
+type statuses struct {
+	graphQL int // graphQLResponse
+	others  int // plainJSON and eventStream, whose clients expect 200 for all that reaches GraphQL
+}
+
+// The statuses by kind of failure (GraphQL over HTTP, September 2026, section "Status Codes"). Those of HTTP, such as
+// 405, and of package envelope are the same for each media type.
+var (
+	malformed   = anyMedia(400)      // JSON or an address that cannot be read
+	illFormed   = statuses{422, 400} // JSON that is not a GraphQL request
+	unparsable  = statuses{400, 200} // syntax error of the document
+	unexecuted  = statuses{422, 200} // invalid document, operation or variables, or over a limit
+	untrusted   = statuses{403, 200} // not a trusted document
+	partialData = statuses{294, 200} // errors with data, also with null
+)
+
+// anyMedia returns a status for every media type.
+func anyMedia(status int) statuses { return statuses{status, status} }
+
+// executed returns the statuses of the response to an operation. Without data the first error decides.
+func executed(response *graphql.Response) statuses {
+	switch {
+	case len(response.Errors) == 0:
+		return anyMedia(http.StatusOK)
+	case response.Data != nil:
+		return partialData
+	}
+	return statuses{envelope.StatusOf(response.Errors[0]), http.StatusOK}
+}
+
+// in returns the status for a media type.
+func (s statuses) in(mediaType string) int {
+	if mediaType == graphQLResponse {
+		return s.graphQL
+	}
+	return s.others
 }
 
 func (r *refusal) Error() string { return r.errors.Error() }
@@ -30,27 +70,41 @@ func refusalOf(err error) *refusal {
 	return refuseError(err)
 }
 
-func refuse(status int, code model.Code, message string) *refusal {
+func refuse(status statuses, code model.Code, message string) *refusal {
 	return &refusal{status: status, errors: gqlerror.List{newError(code, message)}}
 }
 
-func badRequest(message string) *refusal {
-	return refuse(http.StatusBadRequest, model.BadUserInput, message)
+// refuseMethod returns the refusal of a method. allowed are the methods for the request.
+func refuseMethod(message, allowed string) *refusal {
+	refused := refuse(anyMedia(http.StatusMethodNotAllowed), model.BadUserInput, message)
+	refused.allow = allowed
+	return refused
 }
+
+func badRequest(message string) *refusal { return refuse(malformed, model.BadUserInput, message) }
+
+// notRequest returns the refusal of JSON that is not a GraphQL request.
+func notRequest(message string) *refusal { return refuse(illFormed, model.BadUserInput, message) }
 
 // badJSON returns the refusal of a text that is not a valid JSON object.
 func badJSON(err error, text, with string) *refusal {
 	if tooLarge, ok := errors.AsType[tooLargeError](err); ok {
-		return refuse(http.StatusBadRequest, model.TooLarge, string(tooLarge))
+		return refuse(illFormed, model.TooLarge, string(tooLarge))
 	}
-	if errors.Is(err, errNotObject) {
-		return badRequest(text + " must be a JSON object" + with)
+	object := text + " must be a JSON object" + with
+	switch {
+	case errors.Is(err, errNotJSON):
+		return badRequest(object)
+	case errors.Is(err, errNotObject):
+		return notRequest(object)
 	}
 	return badRequest(text + " must be well-formed JSON: " + err.Error() + ".")
 }
 
-// errNotObject reports that a text is not a JSON object.
-var errNotObject = errors.New("not a JSON object")
+var (
+	errNotJSON   = errors.New("not JSON")
+	errNotObject = errors.New("not a JSON object")
+)
 
 // tooLargeError reports that a value exceeds a limit.
 type tooLargeError string
@@ -58,47 +112,32 @@ type tooLargeError string
 func (e tooLargeError) Error() string { return string(e) }
 
 // invalid returns the refusal of a document or its variables.
-func invalid(errs ...*gqlerror.Error) *refusal { return &refusal{errors: errs} }
+func invalid(errs ...*gqlerror.Error) *refusal { return &refusal{status: unexecuted, errors: errs} }
 
 // refuseError returns the refusal for an error from outside GraphQL.
 func refuseError(err error) *refusal {
 	e := model.AsError(err)
-	status, ok := statuses[e.Code]
-	if !ok {
-		status = http.StatusInternalServerError
-	}
-	return refuse(status, e.Code, e.Message)
-}
-
-var statuses = map[model.Code]int{
-	model.Unauthenticated: http.StatusUnauthorized,
-	model.Forbidden:       http.StatusForbidden,
-	model.RateLimited:     http.StatusTooManyRequests,
-	model.Unavailable:     http.StatusServiceUnavailable,
-}
-
-// errorCode returns the extensions.code of a code. Stale becomes Conflict.
-func errorCode(code model.Code) string {
-	if code == model.Stale {
-		code = model.Conflict
-	}
-	return string(code)
+	return &refusal{status: anyMedia(envelope.StatusOf(e)), errors: gqlerror.List{errorOf(e)}}
 }
 
 // newError returns an error that does not come from a resolver.
 func newError(code model.Code, message string) *gqlerror.Error {
-	return withCode(gqlerror.Errorf("%s", message), code)
+	return errorOf(&model.Error{Code: code, Message: message})
 }
 
+func errorOf(e *model.Error) *gqlerror.Error {
+	return withCode(&gqlerror.Error{Err: e, Message: e.Message}, e.Code)
+}
+
+// withCode sets the extensions.code of an error.
 func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
-	errcode.Set(err, errorCode(code))
+	errcode.Set(err, string(code.InGraphQL()))
 	return err
 }
 
 func validationError(err *gqlerror.Error) *gqlerror.Error {
 	err.Message = telemetry.Truncate(err.Message)
-	errcode.Set(err, errcode.ValidationFailed)
-	return err
+	return withCode(err, model.ValidationFailed)
 }
 
 // presenter turns errors of resolvers into errors of responses.
@@ -119,7 +158,7 @@ func (p presenter) presentError(ctx context.Context, err error) *gqlerror.Error 
 		e = model.AsError(err)
 	}
 	// A retry, an expected refusal and a disconnected client are not failures.
-	_, expected := model.RetryAfter(err)
+	_, expected := errors.AsType[*model.RetryError](err)
 	quiet := expected || model.RunsAgain(err) || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
 		p.logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id",

@@ -44,11 +44,16 @@ func (e *execution) prepare(ctx context.Context, header http.Header) (refused *r
 	if e.operation, refused = e.newOperation(ctx, e.request, e.document, header); refused != nil {
 		return refused
 	}
-	if refused = e.price(e.operation); refused == nil && e.readOnly && e.operation.Operation.Operation == ast.Mutation {
-		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "A mutation must be sent by POST.")
-		refused.allow = http.MethodPost
+	if refused = e.price(e.operation); refused != nil {
+		return refused
 	}
-	return refused
+	switch kind := e.operation.Operation.Operation; {
+	case kind == ast.Mutation && httpcond.IsRead(e.method):
+		return refuseMethod("A mutation must be sent by POST.", http.MethodPost)
+	case kind == ast.Subscription && e.method == httpcond.MethodQuery: // QUERY is repeatable and its response cacheable
+		return refuseMethod("A subscription must be sent by POST or GET.", "GET, POST")
+	}
+	return nil
 }
 
 // pipelined returns the prepared operation for the pipeline.
@@ -64,7 +69,7 @@ func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Op
 	default:
 		run.Write = func(ctx context.Context) error { return e.write(ctx, r) }
 	}
-	if e.readOnly && e.shared(ctx) {
+	if httpcond.IsRead(e.method) && e.shared(ctx) {
 		run.Tag = func(revision int64) string { return etag(e.mediaType, revision) }
 	}
 	return run
@@ -177,7 +182,8 @@ func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	if e.position != "" {
 		w.Header().Set(httpcond.PositionHeader, e.position)
 	}
-	writeResponse(w, r, e.mediaType, http.StatusOK, e.finished())
+	response := e.finished()
+	writeResponse(w, r, e.mediaType, executed(response).in(e.mediaType), response)
 	if e.buffer == nil { // the operation did not run
 		return
 	}

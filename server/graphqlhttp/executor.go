@@ -52,7 +52,7 @@ func (h *Handler) Query(
 	}
 	for _, err := range e.response.Errors {
 		code, _ := err.Extensions["code"].(string)
-		return nil, "", &model.Error{Code: model.Code(code), Message: err.Message}
+		return nil, "", &model.Error{Code: model.Code(code), Message: err.Message, Err: err}
 	}
 	return e.response.Data, e.position, nil
 }

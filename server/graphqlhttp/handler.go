@@ -74,7 +74,7 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Handler serves GraphQL requests by POST, GET and HEAD.
+// Handler serves GraphQL requests by POST, GET, HEAD and QUERY.
 type Handler struct {
 	Config
 	presenter
@@ -97,7 +97,7 @@ func New(cfg Config) *Handler {
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(task.Recovered)
 	for _, code := range model.Codes {
-		cfg.Observer.DeclareErrors(errorCode(code))
+		cfg.Observer.DeclareErrors(string(code.InGraphQL()))
 	}
 	h.documents = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission)
 	h.variables = variableTypes{h.schema, inputTypes(h.schema)}
@@ -105,9 +105,13 @@ func New(cfg Config) *Handler {
 	return h
 }
 
+// acceptQuery are the media types of QUERY (RFC 10008, section 3).
+var acceptQuery = []string{plainJSON}
+
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	varyByAccept(w.Header())
+	w.Header()["Accept-Query"] = acceptQuery
 	q, refused := readRequest(w, r, h.limits)
 	admission.ReleaseBody(r)
 	if refused == nil {
@@ -119,7 +123,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var key pipeline.Key
 	if q.cacheable(r.Context()) {
-		key = q.cacheKey(h.Options.Introspection.allows(r.Context()))
+		key = q.cacheKey(h.Options.Introspection.Allows(r.Context()))
 	}
 	e := &execution{Handler: h, request: q}
 	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) {
@@ -128,7 +132,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if e.operation.isSubscription() {
 			if !q.events {
-				return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+				return nil, refuse(anyMedia(http.StatusNotAcceptable), model.BadUserInput, subscriptionAdvice)
 			}
 			return &pipeline.Operation{Price: e.operation.estimate, Serve: e.serveEvents}, nil
 		}

@@ -21,8 +21,8 @@ const (
 	IntrospectionOn
 )
 
-// allows reports whether the caller may read the schema.
-func (i Introspection) allows(ctx context.Context) bool {
+// Allows reports whether the caller may read the schema.
+func (i Introspection) Allows(ctx context.Context) bool {
 	if i == IntrospectionTokens {
 		_, err := model.CallerOf(ctx)
 		return err == nil
@@ -34,7 +34,7 @@ func (i Introspection) allows(ctx context.Context) bool {
 // if the document has none.
 func (i Introspection) check(ctx context.Context, field *ast.Field) *refusal {
 	switch {
-	case field == nil || i.allows(ctx):
+	case field == nil || i.Allows(ctx):
 		return nil
 	case i == IntrospectionTokens:
 		return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection requires a valid token: %s "+

@@ -49,7 +49,7 @@ func readObject(data []byte, base int) (canonical jsontext.Value, err error) {
 	}
 	if err := checkObject(newDecoder(data), base); err != nil {
 		if !json.Valid(data) { // report the syntax error first
-			return nil, errNotObject
+			return nil, errNotJSON
 		}
 		return nil, err
 	}

@@ -40,9 +40,11 @@ func FuzzObject(f *testing.F) {
 		_, large := errors.AsType[tooLargeError](err)
 		twice := err != nil && strings.HasSuffix(err.Error(), "is given twice")
 
-		isObject := json.Valid(data) && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
+		isJSON := json.Valid(data)
+		isObject := isJSON && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
 		if broken := model.CheckJSON(data); broken != nil || !isObject {
-			if err == nil || large || twice || (broken == nil) != errors.Is(err, errNotObject) {
+			if err == nil || large || twice || (broken == nil && isJSON) != errors.Is(err, errNotObject) ||
+				(broken == nil && !isJSON) != errors.Is(err, errNotJSON) {
 				t.Fatalf("%q: %v", data, err)
 			}
 			return

@@ -11,8 +11,7 @@ import (
 
 const (
 	plainJSON = "application/json"
-	// graphQLResponse is the media type of GraphQL over HTTP. With it an invalid document or variable
-	// has status 400; with plainJSON it has 200.
+	// graphQLResponse is the media type of GraphQL over HTTP. With it the status tells of errors (statuses).
 	graphQLResponse = "application/graphql-response+json"
 )
 

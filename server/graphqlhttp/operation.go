@@ -67,7 +67,7 @@ func (h *Handler) newOperation(
 	made := &graphql.OperationContext{
 		RawQuery: q.query, OperationName: q.operationName, Variables: values, Headers: header,
 		Doc: document.QueryDocument, Operation: chosen,
-		DisableIntrospection:   !h.Options.Introspection.allows(ctx),
+		DisableIntrospection:   !h.Options.Introspection.Allows(ctx),
 		RecoverFunc:            task.Recovered,
 		ResolverMiddleware:     func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) },
 		RootResolverMiddleware: h.aroundRootField,

@@ -122,7 +122,7 @@ func (h *Handler) resolve(ctx context.Context, q *request) *refusal {
 	case p.trusted != nil:
 		return p.resolveTrusted(id, q)
 	case id == "" && q.query == "":
-		return badRequest("The request has no query.")
+		return notRequest("The request has no query.")
 	case id == "":
 		return nil
 	case q.query != "":
@@ -148,9 +148,9 @@ func (p *persisted) resolveTrusted(id string, q *request) *refusal {
 	case q.query == "" && id != "":
 		return notFound()
 	case q.query == "":
-		return badRequest("The request has no query.")
+		return notRequest("The request has no query.")
 	case !p.texts[q.query]:
-		return invalid(newError(model.Forbidden, "This server runs only trusted documents."))
+		return refuse(untrusted, model.Forbidden, "This server runs only trusted documents.")
 	}
 	return nil
 }
@@ -170,9 +170,7 @@ func (p *persisted) store(ctx context.Context, id string, q *request) (refused *
 
 // notFound returns the error that makes a client send the document.
 func notFound() *refusal {
-	return invalid(
-		&gqlerror.Error{Message: "PersistedQueryNotFound",
-			Extensions: map[string]any{"code": "PERSISTED_QUERY_NOT_FOUND"}})
+	return invalid(newError(model.PersistedQueryNotFound, "PersistedQueryNotFound"))
 }
 
 // documentName returns the id of the request's document without its prefix, or "".

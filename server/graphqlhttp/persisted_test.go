@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -142,6 +143,9 @@ func TestTrustedDocuments(t *testing.T) {
 			wants(t, name+": "+other, c.Do("GET", "/graphql?query="+url.QueryEscape(other), ""), "FORBIDDEN")
 			wants(t, name+": "+other, post(`"extensions":`+byHash(hashOf(other))), "PERSISTED_QUERY_NOT_FOUND")
 		}
+	}
+	if w := c.Do("POST", "/graphql", `{"query":"{ genres { totalCount } }"}`, "Accept: application/graphql-response+json"); w.Code != http.StatusForbidden {
+		t.Errorf("another document: status %d", w.Code)
 	}
 	// What does not fit the schema is logged when the server starts.
 	c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"old": "{ isbn }"}}})

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +30,7 @@ import (
 type request struct {
 	mediaType string // media type of the response
 	events    bool   // the client accepts an event stream
-	readOnly  bool   // sent by GET or HEAD, which exclude mutations
+	method    string
 
 	query         string
 	operationName string
@@ -41,28 +43,25 @@ type request struct {
 	document      *document      // nil until it is parsed
 }
 
-// readRequest reads a request by GET, HEAD or POST, strictly. It returns a request with the
+// readRequest reads a request strictly. It returns a request with the
 // media type of the response even if it refuses the request.
 func readRequest(w http.ResponseWriter, r *http.Request, limits Limits) (*request, *refusal) {
 	mediaType, events := negotiate(r.Header["Accept"])
-	q := &request{mediaType: cmp.Or(mediaType, plainJSON), events: events, readOnly: r.Method == http.MethodGet ||
-		r.Method == http.MethodHead}
+	q := &request{mediaType: cmp.Or(mediaType, plainJSON), events: events, method: r.Method}
 	var refused *refusal
 	switch {
 	case compressed(r.Header["Content-Encoding"]):
-		refused = refuse(http.StatusUnsupportedMediaType, model.BadUserInput,
+		refused = refuse(anyMedia(http.StatusUnsupportedMediaType), model.BadUserInput,
 			"The request body must not be compressed.")
 	case mediaType == "":
-		refused = refuse(http.StatusNotAcceptable, model.BadUserInput,
+		refused = refuse(anyMedia(http.StatusNotAcceptable), model.BadUserInput,
 			"Responses are "+graphQLResponse+", application/json or text/event-stream in UTF-8. Accept one of them.")
-	case q.readOnly:
-		refused = q.readGet(r.URL.RawQuery)
-	case r.Method == http.MethodPost:
-		refused = q.readPost(w, r, limits)
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		refused = q.readAddress(r.URL.RawQuery)
+	case r.Method == http.MethodPost, r.Method == httpcond.MethodQuery:
+		refused = q.readBody(w, r, limits)
 	default:
-		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput,
-			"Send GraphQL requests by POST, or queries by GET.")
-		refused.allow = "GET, HEAD, POST"
+		refused = refuseMethod("Send GraphQL requests by POST, or queries by GET or QUERY.", "GET, HEAD, POST, QUERY")
 	}
 	if refused == nil {
 		refused = q.readHeader(r.Header)
@@ -97,14 +96,14 @@ const costHeader = "GraphQL-Cost"
 
 var costKey = http.CanonicalHeaderKey(costHeader)
 
-func (q *request) readGet(rawQuery string) *refusal {
+func (q *request) readAddress(rawQuery string) *refusal {
 	params, err := url.ParseQuery(rawQuery)
 	if err != nil {
 		return badRequest("The query parameters of the URL are malformed.")
 	}
 	for name, values := range params {
 		if len(values) > 1 {
-			return badRequest("The parameter " + strconv.Quote(name) + " is given twice.")
+			return notRequest("The parameter " + strconv.Quote(name) + " is given twice.")
 		}
 		if !utf8.ValidString(values[0]) {
 			return badRequest("The query parameters of the URL must be UTF-8.")
@@ -120,7 +119,7 @@ func (q *request) readGet(rawQuery string) *refusal {
 	return nil
 }
 
-// readParameter reads a parameter of a GET request: an object, null or nothing.
+// readParameter reads a parameter of an address: an object, null or nothing.
 func readParameter(text string) (jsontext.Value, error) {
 	if text == "" || text == "null" {
 		return nil, nil
@@ -128,26 +127,29 @@ func readParameter(text string) (jsontext.Value, error) {
 	return readObject([]byte(text), 1)
 }
 
-func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits) *refusal {
+func (q *request) readBody(w http.ResponseWriter, r *http.Request, limits Limits) *refusal {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return refuse(http.StatusUnsupportedMediaType, model.BadUserInput,
+		return refuse(anyMedia(http.StatusUnsupportedMediaType), model.BadUserInput,
 			"The request must be JSON in UTF-8: send it with Content-Type: application/json.")
 	}
 	var buffer bytes.Buffer
 	err := limits.readBody(&buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge,
+		return refuse(anyMedia(http.StatusRequestEntityTooLarge), model.TooLarge,
 			"The request is too large: at most "+strconv.Itoa(limits.Body)+" bytes are allowed.")
 	}
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		return refuseError(e)
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return refuse(anyMedia(http.StatusRequestTimeout), model.BadUserInput, "The request took too long to arrive.")
+	}
 	if err != nil {
 		return badRequest("The request could not be read.")
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return badRequest("Batches (JSON arrays) are not supported. Send one request at a time.")
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) && json.Valid(body) {
+		return notRequest("Batches (JSON arrays) are not supported. Send one request at a time.")
 	}
 	return q.decode(body)
 }
@@ -178,15 +180,15 @@ func (q *request) decode(body []byte) *refusal {
 		}
 		var ok bool
 		if *text, ok = scalar(value).(string); !ok {
-			return badRequest("The key " + key + " must be a string or null.")
+			return notRequest("The key " + key + " must be a string or null.")
 		}
 	}
 	var ok bool
 	if q.extensions, ok = objectOrNil(extensions); !ok {
-		return badRequest("The key extensions must be an object or null.")
+		return notRequest("The key extensions must be an object or null.")
 	}
 	if q.variables, ok = objectOrNil(variables); !ok {
-		return badRequest("The key variables must be an object or null.")
+		return notRequest("The key variables must be an object or null.")
 	}
 	return nil
 }
@@ -267,6 +269,6 @@ func (q *request) cacheable(ctx context.Context) bool {
 // cacheKey returns the cache key of the response. introspection reports whether the caller may
 // read the schema.
 func (q *request) cacheKey(introspection bool) pipeline.Key {
-	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(introspection), q.mediaType,
-		q.query, q.operationName, string(q.variables))
+	return pipeline.KeyOf("graphql", strconv.FormatBool(httpcond.IsRead(q.method)), strconv.FormatBool(introspection),
+		q.mediaType, q.query, q.operationName, string(q.variables))
 }

@@ -27,19 +27,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 
 // writeRefusal writes the response to a request that is not executed.
 func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refused *refusal) {
-	status := refused.status
-	switch {
-	case mediaType != eventStream:
-	case status == 0: // the protocol sends the errors of a document as events
-		status = http.StatusOK
-	default:
+	status := refused.status.in(mediaType)
+	if mediaType == eventStream && status != http.StatusOK { // the protocol sends only errors of a document as events
 		mediaType = plainJSON
-	}
-	if status == 0 { // an invalid document; with application/json only the transport counts
-		status = http.StatusOK
-		if mediaType == graphQLResponse {
-			status = http.StatusBadRequest
-		}
 	}
 	switch status {
 	case http.StatusMethodNotAllowed:
@@ -48,8 +38,6 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 		if w.Header().Get("WWW-Authenticate") == "" { // unless it describes the token's error
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1")
 	}
 	writeResponse(w, r, mediaType, status, &graphql.Response{Errors: refused.errors})
 }
@@ -73,14 +61,17 @@ func warnings(ctx context.Context) (all []warning) {
 	return all
 }
 
-// recordErrors records the errors of a response and adds the request's id to them. It adds a warning
-// for a refused token.
+// recordErrors records the errors of a response. It adds the request's id to them, retryAfter (seconds) to RateLimited
+// and Unavailable, and a warning for a refused token.
 func recordErrors(ctx context.Context, response *graphql.Response) {
 	record := telemetry.RequestOf(ctx)
 	for _, err := range response.Errors {
 		code, _ := err.Extensions["code"].(string)
 		record.AddError(code)
 		err.Extensions = withExtension(err.Extensions, "requestId", record.ID) // the request's id in the log
+		if code := model.Code(code); code == model.RateLimited || code == model.Unavailable {
+			err.Extensions["retryAfter"] = model.RetryAfter(err)
+		}
 	}
 	if all := warnings(ctx); all != nil {
 		response.Extensions = withExtension(response.Extensions, "warnings", all)
@@ -104,10 +95,13 @@ func AppendResponse(dst []byte, response *graphql.Response) []byte {
 // writeResponse writes a response. It appends to response.Data.
 func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
 	recordErrors(r.Context(), response)
+	longest := 0
 	for _, err := range response.Errors {
-		if seconds, ok := model.RetryAfter(err); ok {
-			w.Header().Set("Retry-After", seconds)
-		}
+		seconds, _ := err.Extensions["retryAfter"].(int)
+		longest = max(longest, seconds)
+	}
+	if longest > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(longest))
 	}
 	if mediaType == eventStream {
 		writeEvents(w, response)

@@ -88,10 +88,10 @@ func TestSubscription(t *testing.T) {
 			b: createBook(input: {name: "Emma", pages: 1, publishedAt: "1815-12-23", author: "Jane Austen", price: 1, genreId: 1}) {clientMutationId}`)
 		after := page.Data.Changes.Position
 		known := s.start(model.WithCaller(ctx, model.Caller{}), `subscription {news: changes(types: [BOOK], after: "`+after+`") {operation actor book {name genre {name category {name}}}}}`)
-		unknown := s.start(ctx, `subscription {changes(filter: {genre: {name: {eq: "Novel"}}}, after: "`+after+`") {type id actor version genre {books {totalCount}}}}`)
+		unknown := s.start(ctx, `subscription {changes(filter: {genre: {name: {eq: "Novel"}}}, after: "`+after+`") {type rowId actor version genre {books {totalCount}}}}`)
 		for want, next := range map[string]func() string{
 			`{"data":{"news":{"operation":"CREATE","actor":"writer","book":{"name":"Emma","genre":{"name":"Novel","category":{"name":"Fiction"}}}}}}`: known,
-			`{"data":{"changes":{"type":"GENRE","id":"1","actor":null,"version":1,"genre":{"books":{"totalCount":1}}}}}`:                              unknown,
+			`{"data":{"changes":{"type":"GENRE","rowId":"1","actor":null,"version":1,"genre":{"books":{"totalCount":1}}}}}`:                           unknown,
 		} {
 			if got := next(); got != want {
 				t.Errorf("got %s, want %s", got, want)

@@ -3,6 +3,7 @@ package graphqlhttp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
 	"library-catalogue/server/servertest"
 )
 
@@ -103,7 +106,7 @@ func TestTransport(t *testing.T) {
 			"a subscription":                {"POST", "/graphql", `{"query":"subscription { books { totalCount } }"}`, nil, 200, "GRAPHQL_VALIDATION_FAILED"},
 			"a malformed document":          {"POST", "/graphql", `{"query":"{ book(id: 1) { name }"}`, nil, 200, "GRAPHQL_PARSE_FAILED"},
 			"a malformed document, GraphQL": {"POST", "/graphql", `{"query":"{ book(id: 1) { name }"}`, []string{"Accept: application/graphql-response+json"}, 400, "GRAPHQL_PARSE_FAILED"},
-			"an invalid one, GraphQL":       {"POST", "/graphql", `{"query":"{ books { isbn } }"}`, []string{"Accept: application/graphql-response+json, application/json;q=0.9"}, 400, "GRAPHQL_VALIDATION_FAILED"},
+			"an invalid one, GraphQL":       {"POST", "/graphql", `{"query":"{ books { isbn } }"}`, []string{"Accept: application/graphql-response+json, application/json;q=0.9"}, 422, "GRAPHQL_VALIDATION_FAILED"},
 			"POST, GraphQL":                 {"POST", "/graphql", query, []string{"Accept: application/graphql-response+json"}, 200, data},
 		} {
 			w := c.Do(request.method, request.target, request.body, request.headers...)
@@ -157,12 +160,12 @@ func TestAccept(t *testing.T) {
 	} {
 		for body, status := range map[string]map[string]int{
 			`{"query":"{ __typename }"}`: {plain: 200, own: 200, neither: 406},
-			`{"query":"{ isbn }"}`:       {plain: 200, own: 400, neither: 406},
+			`{"query":"{ isbn }"}`:       {plain: 200, own: 422, neither: 406},
 			`{"query":"{"}`:              {plain: 200, own: 400, neither: 406},
-			`{"query":"query ($a: Int!) { books(first: $a) { totalCount } }"}`: {plain: 200, own: 400, neither: 406},
+			`{"query":"query ($a: Int!) { books(first: $a) { totalCount } }"}`: {plain: 200, own: 422, neither: 406},
 			`{"query":"{ nodes(nodeIds: []) { nodeId } book(id: 1) { id } }"}`: {plain: 200, own: 200, neither: 406},
-			`{"query":"{ books(first: -1) { totalCount } }"}`:                  {plain: 200, own: 200, neither: 406}, // executed, with data null
-			`{"extensions":` + byHash(hashOf("x")) + `}`:                       {plain: 200, own: 400, neither: 406},
+			`{"query":"{ books(first: -1) { totalCount } }"}`:                  {plain: 200, own: 294, neither: 406}, // executed, with data null
+			`{"extensions":` + byHash(hashOf("x")) + `}`:                       {plain: 200, own: 422, neither: 406},
 			`{`: {plain: 400, own: 400, neither: 406},
 		} {
 			w := c.Do("POST", "/graphql", body, "Accept: "+accept)
@@ -173,11 +176,100 @@ func TestAccept(t *testing.T) {
 			if w.Code != status[want] || w.Header().Get("Content-Type") != media+"; charset=utf-8" || !strings.Contains(strings.Join(w.Header().Values("Vary"), ","), "Accept") {
 				t.Errorf("Accept %q, %s: status %d, %q, want %d, %q", accept, body, w.Code, w.Header(), status[want], media)
 			}
-			if hasData := strings.Contains(w.Body.String(), `"data":`); hasData != (w.Code == 200 && !strings.Contains(w.Body.String(), "GRAPHQL_") && !strings.Contains(w.Body.String(), "PERSISTED")) {
+			if hasData := strings.Contains(w.Body.String(), `"data":`); hasData != (w.Code < 300 && !strings.Contains(w.Body.String(), "GRAPHQL_") && !strings.Contains(w.Body.String(), "PERSISTED")) {
 				t.Errorf("%s: %s", body, w.Body)
 			}
 		}
 	}
+}
+
+// TestStatuses asks in both media types for what fails in each way (GraphQL over HTTP, September 2026, section "Status
+// Codes"). Clients of application/json get the statuses of before.
+func TestStatuses(t *testing.T) {
+	c := servertest.Shelved(t)
+	const own = "application/graphql-response+json"
+	const twice = `{"query":"mutation { createCategory(input: {name: \"%s\"}) { category { id } } }"}`
+	for range 2 {
+		c.Do("POST", "/graphql", fmt.Sprintf(twice, "A"), "Idempotency-Key: k")
+	}
+	get := func(query, more string) string { return "/graphql?query=" + url.QueryEscape(query) + more }
+	for name, tt := range map[string]struct {
+		target, body string // by GET without a body
+		plain, own   int
+		headers      []string
+	}{
+		"data":                      {"/graphql", `{"query":"{ book(id: 1) { name } }"}`, 200, 200, nil},
+		"data and an error":         {"/graphql", `{"query":"mutation { a: deleteBook(input: {id: 99}) { deletedBookId } b: loadSample { count } }"}`, 200, 294, nil},
+		"null and an error":         {"/graphql", `{"query":"{ books(first: -1) { totalCount } }"}`, 200, 294, nil},
+		"null by GET":               {get("{ books(first: -1) { totalCount } }", ""), "", 200, 294, nil},
+		"a replay":                  {"/graphql", fmt.Sprintf(twice, "A"), 200, 200, []string{"Idempotency-Key: k"}},
+		"a used key":                {"/graphql", fmt.Sprintf(twice, "B"), 200, 422, []string{"Idempotency-Key: k"}},
+		"no JSON":                   {"/graphql", "NONSENSE", 400, 400, nil},
+		"half of it":                {"/graphql", `{"query":`, 400, 400, nil},
+		"half of a batch":           {"/graphql", `[{"query":`, 400, 400, nil},
+		"a key twice":               {"/graphql", `{"query":"{ a }","query":"{ b }"}`, 400, 400, nil},
+		"no UTF-8":                  {"/graphql", "{\"query\":\"\xff\"}", 400, 400, nil},
+		"a broken parameter":        {get("{ __typename }", "&variables={"), "", 400, 400, nil},
+		"a broken address":          {get("{ __typename }", "&variables=%zz"), "", 400, 400, nil},
+		"an unknown report":         {"/graphql", `{"query":"{ __typename }"}`, 400, 400, []string{"GraphQL-Cost: x"}},
+		"a typo":                    {"/graphql", `{"qeury":"{ __typename }"}`, 400, 422, nil},
+		"no body":                   {"/graphql", "", 400, 400, nil},
+		"a batch":                   {"/graphql", `[{"query":"{ __typename }"}]`, 400, 422, nil},
+		"a string":                  {"/graphql", `"{ __typename }"`, 400, 422, nil},
+		"a number":                  {"/graphql", `{"query":1}`, 400, 422, nil},
+		"variables in a list":       {"/graphql", `{"query":"{ __typename }","variables":[7]}`, 400, 422, nil},
+		"extensions in a string":    {"/graphql", `{"query":"{ __typename }","extensions":""}`, 400, 422, nil},
+		"a list for a parameter":    {get("{ __typename }", "&variables=[7]"), "", 400, 422, nil},
+		"two queries":               {get("{ __typename }", "&query=x"), "", 400, 422, nil},
+		"too many values":           {"/graphql", `{"query":"{ __typename }","variables":{"a":[0` + strings.Repeat(",0", 100_000) + `]}}`, 400, 422, nil},
+		"a malformed document":      {"/graphql", `{"query":"{"}`, 200, 400, nil},
+		"a malformed one by GET":    {get("{", ""), "", 200, 400, nil},
+		"half a pair in it":         {"/graphql", `{"query":"{ book(id: \"\\ud83d\") { name } }"}`, 200, 400, nil},
+		"no document":               {"/graphql", `{"query":" "}`, 200, 422, nil},
+		"too many tokens":           {"/graphql", `{"query":"{` + strings.Repeat(" a", 2_001) + ` }"}`, 200, 422, nil},
+		"an invalid document":       {"/graphql", `{"query":"{ isbn }"}`, 200, 422, nil},
+		"too deep a document":       {"/graphql", `{"query":` + servertest.Encode(t, chain(13)) + `}`, 200, 422, nil},
+		"too much":                  {"/graphql", `{"query":` + servertest.Encode(t, servertest.TooMuch) + `}`, 200, 422, nil},
+		"an unknown operation":      {"/graphql", `{"query":"query A { __typename }","operationName":"B"}`, 200, 422, nil},
+		"one of two operations":     {"/graphql", `{"query":"query A { __typename } query B { __typename }"}`, 200, 422, nil},
+		"no variable":               {"/graphql", `{"query":"query ($a: ID!) { book(id: $a) { name } }"}`, 200, 422, nil},
+		"a variable of another one": {"/graphql", `{"query":"query ($a: Int) { books(first: $a) { totalCount } }","variables":{"a":"x"}}`, 200, 422, nil},
+		"an unknown hash":           {"/graphql", `{"extensions":` + byHash(hashOf("x")) + `}`, 200, 422, nil},
+		"a mutation by GET":         {get(servertest.Mutations["deleteBook"], ""), "", 405, 405, nil},
+		"a form":                    {"/graphql", "query=x", 415, 415, []string{"Content-Type: application/x-www-form-urlencoded"}},
+		"a long body":               {"/graphql", strings.Repeat("x", 2<<20), 413, 413, nil},
+	} {
+		for accept, status := range map[string]int{"application/json": tt.plain, own: tt.own} {
+			method := "POST"
+			if tt.body == "" && tt.target != "/graphql" {
+				method = "GET"
+			}
+			w := c.Do(method, tt.target, tt.body, append(tt.headers, "Accept: "+accept)...)
+			if w.Code != status || w.Header().Get("Content-Type") != accept+"; charset=utf-8" {
+				t.Errorf("%s: status %d, want %d, %s: %.200s", name, w.Code, status, w.Header().Get("Content-Type"), w.Body)
+			}
+			if hasData := strings.HasPrefix(w.Body.String(), `{"data":`); accept == own && hasData != (status < 300) {
+				t.Errorf("%s: status %d of %s", name, w.Code, w.Body)
+			}
+		}
+	}
+	away := servertest.Serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return noReads{r} })
+	for accept, status := range map[string]int{"application/json": 200, own: 503} {
+		for method, target := range map[string]string{"POST": "/graphql", "QUERY": "/graphql", "GET": get("{ books { totalCount } }", "")} {
+			w := away.Do(method, target, `{"query":"{ books { totalCount } }"}`, "Accept: "+accept)
+			const body = `{"errors":[{"message":"Away.","extensions":{"code":"UNAVAILABLE","requestId":"test","retryAfter":1}}]}`
+			if w.Code != status || w.Header().Get("Retry-After") != "1" || w.Body.String() != body {
+				t.Errorf("%s, no data: status %d, want %d, %v: %s", method, w.Code, status, w.Header(), w.Body)
+			}
+		}
+	}
+}
+
+// noReads is a catalogue whose reads fail as a whole.
+type noReads struct{ *resolvers.Resolver }
+
+func (noReads) Read(context.Context, model.Revision, model.Replicas, func(context.Context) (bool, error)) (int64, error) {
+	return -1, model.Errorf(model.Unavailable, "Away.")
 }
 
 // TestIntrospection asks for the schema as tools do.

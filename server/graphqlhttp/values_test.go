@@ -88,7 +88,7 @@ func TestScalarsAreChecked(t *testing.T) {
 				t.Errorf("%s: %s at %v, want %s", tt.variables, got, f.Path, tt.want)
 			}
 			body := servertest.Encode(t, map[string]any{"query": document, "variables": json.RawMessage(tt.variables)})
-			if w := c.Do(http.MethodPost, "/graphql", body, "Accept: application/graphql-response+json"); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), `"data"`) {
+			if w := c.Do(http.MethodPost, "/graphql", body, "Accept: application/graphql-response+json"); w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Body.String(), `"data"`) {
 				t.Errorf("%d: %s", w.Code, w.Body)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"library-catalogue/graph"
 )
 
 // FromCache reports whether a response came from the cache.
@@ -34,12 +36,18 @@ type Failure struct {
 	}
 }
 
-// Parse reads an Answer. Numbers keep their digits.
+// Parse reads an Answer. Numbers keep their digits. Codes of errors must be in the enum ErrorCode.
 func Parse(t testing.TB, w *httptest.ResponseRecorder) (a Answer) {
 	t.Helper()
 	decoder := json.NewDecoder(w.Body)
 	decoder.UseNumber()
 	Must(t, decoder.Decode(&a))
+	codes := graph.NewExecutableSchema(graph.Config{}).Schema().Types["ErrorCode"].EnumValues
+	for _, failure := range a.Errors {
+		if codes.ForName(failure.Extensions.Code) == nil {
+			t.Errorf("the enum ErrorCode has no value %q, the code of %q", failure.Extensions.Code, failure.Message)
+		}
+	}
 	return a
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"text/template"
 
@@ -118,11 +119,9 @@ func fail(w http.ResponseWriter, operation string, err error) {
 			d.code, status = badSyntax, http.StatusOK
 		case model.CostLimitExceeded, model.DepthLimitExceeded:
 			d.code, status = tooManyBooleans, http.StatusOK
-		case model.Unavailable:
+		case model.Unavailable, model.RateLimited:
 			d.code = temporarilyUnavailable
-			w.Header().Set("Retry-After", "1")
-		case model.RateLimited: // the limiter has set Retry-After
-			d.code = temporarilyUnavailable
+			w.Header().Set("Retry-After", strconv.Itoa(model.RetryAfter(err)))
 		}
 	}
 	response := "searchRetrieveResponse"

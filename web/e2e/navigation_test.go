@@ -67,7 +67,7 @@ func answer(status int, contentType, body string) http.HandlerFunc {
 
 func tooMany(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "7")
-	answer(http.StatusTooManyRequests, "application/json", `{"errors":[{"message":"Too many requests.","extensions":{"code":"RATE_LIMITED"}}]}`)(w, r)
+	answer(http.StatusTooManyRequests, "application/json", `{"errors":[{"message":"Too many requests. Try again in 7 s.","extensions":{"code":"RATE_LIMITED","retryAfter":7}}]}`)(w, r)
 }
 
 // says waits for a message under the header, in sight.

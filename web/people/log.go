@@ -13,9 +13,6 @@ import (
 	"library-catalogue/web/view"
 )
 
-// choice is an option of a filter.
-type choice struct{ Value, Words string }
-
 // kinds and whats are the filters of the log by type and by operation, with the values of GraphQL.
 var (
 	kinds = []choice{{"BOOK", "Books"}, {"GENRE", "Genres"}, {"CATEGORY", "Categories"}}
@@ -24,7 +21,7 @@ var (
 
 // logged is a change as the query of the log selects it.
 type logged struct {
-	Position, Type, ID, Operation, At string
+	Position, Type, RowID, Operation, At string
 	Version                           int
 	Name, Actor, ActorName            *string
 }
@@ -50,14 +47,6 @@ func (c *logged) By() string {
 
 // Kind returns the word for the rows of a type.
 func Kind(t model.CatalogueType) string { return strings.ToLower(wordsOf(kinds, string(t))) }
-
-func wordsOf(choices []choice, value string) string {
-	i := slices.IndexFunc(choices, func(c choice) bool { return c.Value == value })
-	if i < 0 {
-		return ""
-	}
-	return choices[i].Words
-}
 
 // entry is one change, or the changes that one write made of many rows. They have the time and the actor of the first.
 type entry struct {
@@ -103,7 +92,7 @@ func (e entry) ValuesURL() string {
 	}
 	var ids []string
 	for _, c := range e.Changes[:min(len(e.Changes), maxValued)] {
-		ids = append(ids, c.ID)
+		ids = append(ids, c.RowID)
 	}
 	return "/changes/books?" + url.Values{"at": {e.At}, "ids": {strings.Join(ids, ",")}}.Encode()
 }

@@ -3,6 +3,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -39,11 +40,20 @@ func (p Pages) Welcome(*http.Request) (*view.Page, error) {
 	return &view.Page{Name: "welcome.html", Title: "Welcome", Script: "people.js"}, nil
 }
 
-// scope is a scope with its words.
-type scope struct{ Name, Words string }
+// choice is an option of a form.
+type choice struct{ Value, Words string }
+
+// wordsOf returns the words of a value, or "".
+func wordsOf(choices []choice, value string) string {
+	i := slices.IndexFunc(choices, func(c choice) bool { return c.Value == value })
+	if i < 0 {
+		return ""
+	}
+	return choices[i].Words
+}
 
 // scopes are the scopes of tokens.
-var scopes = []scope{
+var scopes = []choice{
 	{model.ReadScope, "See who changed what"},
 	{"books:create", "Add books"}, {"books:update", "Edit books"}, {"books:delete", "Delete books"},
 	{"genres:create", "Add genres"}, {"genres:update", "Edit genres"}, {"genres:delete", "Delete genres"},
@@ -52,31 +62,18 @@ var scopes = []scope{
 	{model.WriteScope, "All of these, and imports"},
 }
 
-// words returns the words of a scope.
-func words(name string) string {
-	for _, s := range scopes {
-		if s.Name == name {
-			return s.Words
-		}
-	}
-	return name
+var roles = []choice{
+	{string(model.Reader), "Reader: sees who changed what"},
+	{string(model.Editor), "Editor: adds, edits and deletes books"},
+	{string(model.Admin), "Admin: also manages people"},
 }
-
-// role is a role with its words.
-type role struct {
-	Name  model.Role
-	Words string
-}
-
-var roles = []role{{model.Reader, "Reader: sees who changed what"},
-	{model.Editor, "Editor: adds, edits and deletes books"}, {model.Admin, "Admin: also manages people"}}
 
 // accountView has the data of the page of one's own account.
 type accountView struct {
 	Account  *model.Account
 	Sessions []accounts.Session
 	Tokens   []token
-	Scopes   []scope // that a new token may have
+	Scopes   []choice // that a new token may have
 }
 
 // token is a token with the words of its scopes.
@@ -102,12 +99,12 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 	for _, t := range tokens {
 		var permits []string
 		for _, name := range t.Scopes {
-			permits = append(permits, words(name))
+			permits = append(permits, cmp.Or(wordsOf(scopes, name), name))
 		}
 		main.Tokens = append(main.Tokens, token{t, strings.Join(permits, ", ")})
 	}
 	for _, s := range scopes {
-		if model.Grants(model.Roles[own.Role], s.Name) {
+		if model.Grants(model.Roles[own.Role], s.Value) {
 			main.Scopes = append(main.Scopes, s)
 		}
 	}
@@ -120,7 +117,7 @@ type adminView struct {
 	Accounts []*model.Account
 	Own      model.ID
 	Only     bool // no other admin can sign in, so the caller keeps the role
-	Roles    []role
+	Roles    []choice
 	Webhooks []*model.Webhook
 	HasHooks bool
 }

@@ -87,7 +87,6 @@ export async function request(query, variables, { write = false, read = false, k
     const answer = await response.json();
     const error = answer.errors?.[0];
     if (!error) return answer.data;
-    if (response.status === 429) error.message = `Too many requests. Try again in ${response.headers.get('Retry-After')} s.`;
     if (!write || !['UNAUTHENTICATED', 'FORBIDDEN'].includes(error.extensions?.code)) throw new GraphQLError(error);
     sending?.(false);
     if (!await ask(`${refusal(error)} Your changes are still here.`)) return null;

@@ -88,6 +88,14 @@ func (f DatabaseFlags) Open(ctx context.Context, options db.Options) (*db.Store,
 	return store, nil
 }
 
+// OpenExisting is like Open, but does not create a database.
+func (f DatabaseFlags) OpenExisting(ctx context.Context, options db.Options) (*db.Store, error) {
+	if err := f.Exists(); err != nil {
+		return nil, err
+	}
+	return f.Open(ctx, options)
+}
+
 // WebhookFlags configure the requests of webhooks.
 type WebhookFlags struct {
 	WebhookPrivate bool `env:"CATALOGUE_WEBHOOK_PRIVATE" help:"Allow webhooks to private addresses and by http."`

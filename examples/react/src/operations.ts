@@ -15,7 +15,7 @@ export const LIST = graphql(`
 
 export const CHANGES = graphql(`
   subscription Changes($after: String) {
-    changes(types: [BOOK], after: $after) { position operation id version actor book { ...Row } }
+    changes(types: [BOOK], after: $after) { id position operation rowId version actor book { ...Row } }
   }`);
 
 export const GENRES = graphql(`query Genres { genres(first: 100, orderBy: [{ field: NAME }]) { nodes { id name } } }`);

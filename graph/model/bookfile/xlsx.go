@@ -3,6 +3,7 @@ package bookfile
 import (
 	"archive/zip"
 	"bytes"
+	"embed"
 	"fmt"
 	"io"
 	"strconv"
@@ -24,7 +25,10 @@ const SheetEnd = `</sheetData></worksheet>`
 // SheetBegin returns the beginning of the text that NewXLSX takes, with the row of labels, which does not scroll.
 func SheetBegin() string {
 	row := []byte(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData><row>`)
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews>` +
+		`<sheetView workbookViewId="0">` +
+		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>` +
+		`</sheetViews><sheetData><row>`)
 	for _, label := range labels() {
 		row = appendTextCell(row, label)
 	}
@@ -104,18 +108,9 @@ func appendTextCell(dst []byte, text string) []byte {
 }
 
 // parts are the other files of a workbook.
-var parts = []struct{ name, text string }{
-	{"[Content_Types].xml",
-		`<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`},
-	{"_rels/.rels",
-		`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
-	{"xl/workbook.xml",
-		`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Books" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-	{"xl/_rels/workbook.xml.rels",
-		`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`},
-	{"xl/styles.xml",
-		`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="2" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs></styleSheet>`},
-}
+//
+//go:embed all:workbook
+var parts embed.FS
 
 // maxSheetRows is the maximum number of rows that spreadsheet programs read.
 const maxSheetRows = 1 << 20
@@ -131,10 +126,15 @@ type xlsx struct {
 // SheetEnd. Each Write has whole rows. Close ends the workbook, and leaves dst open.
 func NewXLSX(dst io.Writer) (io.WriteCloser, error) {
 	x := &xlsx{zip: zip.NewWriter(dst)}
-	for _, part := range parts {
-		w, err := x.zip.Create(part.name)
+	for _, name := range []string{"[Content_Types].xml", "_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels",
+		"xl/styles.xml"} {
+		text, err := parts.ReadFile("workbook/" + name)
+		var w io.Writer
 		if err == nil {
-			_, err = io.WriteString(w, `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`+"\n"+part.text)
+			w, err = x.zip.Create(name)
+		}
+		if err == nil {
+			_, err = w.Write(text)
 		}
 		if err != nil {
 			return nil, err

@@ -59,7 +59,8 @@ var (
 	entryStart = regexp.MustCompile(`^\s*@\s*[A-Za-z]+\s*[{(]`)
 	// knownEntry matches a line that begins an entry of a usual type.
 	knownEntry = regexp.MustCompile(
-		`(?im)^\s*@(?:book|inbook|incollection|collection|article|thesis|phdthesis|mastersthesis|booklet|manual|proceedings|` +
+		`(?im)^\s*@(?:book|inbook|incollection|collection|article|` +
+			`thesis|phdthesis|mastersthesis|booklet|manual|proceedings|` +
 			`inproceedings|techreport|report|misc|online|unpublished|string|comment|preamble)\s*[{(]`)
 )
 

@@ -1,48 +1,42 @@
 package citation
 
 import (
+	_ "embed"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"library-catalogue/graph/model/textline"
 )
 
-// accents are the combining marks of LaTeX's commands for accents.
-var accents = map[string]rune{
-	"`": 0x300, "'": 0x301, "^": 0x302, "~": 0x303, "=": 0x304, "u": 0x306, ".": 0x307, `"`: 0x308, "r": 0x30A,
-	"H": 0x30B, "v": 0x30C,
-	"d": 0x323, "c": 0x327, "k": 0x328, "b": 0x331, "t": 0x361, "h": 0x309,
-}
+//go:embed latex.txt
+var latexTable string
 
-// symbols are the commands of LaTeX for characters.
-var symbols = map[string]string{
-	"ss": "ß", "SS": "ẞ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
-	"AA": "Å", "i": "ı", "j": "ȷ",
-	"dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "ng": "ŋ", "NG": "Ŋ", "textbackslash": `\`,
-	"textbraceleft": "{", "textbraceright": "}",
-	"textasciitilde": "~", "textasciicircum": "^", "textdollar": "$", "textunderscore": "_", "textbar": "|",
-	"textless": "<", "textgreater": ">",
-	"textendash": "–", "textemdash": "—", "textellipsis": "…", "ldots": "…", "dots": "…", "textquoteleft": "‘",
-	"textquoteright":   "’",
-	"textquotedblleft": "“", "textquotedblright": "”", "textquotesingle": "'", "textquotedbl": `"`, "quotedblbase": "„",
-	"glqq": "„", "grqq": "“",
-	"guillemotleft": "«", "guillemotright": "»", "copyright": "©", "textcopyright": "©", "textregistered": "®",
-	"texttrademark": "™", "pounds": "£",
-	"textsterling": "£", "texteuro": "€", "euro": "€", "S": "§", "P": "¶", "textdegree": "°", "textordmasculine": "º",
-	"textordfeminine": "ª", "textbullet": "•",
-	"textexclamdown": "¡", "textquestiondown": "¿", "TeX": "TeX", "LaTeX": "LaTeX", "par": " ", "newline": " ",
-	"quad": " ", "slash": "/",
-	"{": "{", "}": "}", "$": "$", "&": "&", "%": "%", "#": "#", "_": "_", `\`: " ", " ": " ", "\n": " ", ",": " ",
-	"-": "", "/": "", "@": "",
-}
+// accents are the combining marks of LaTeX's commands for accents, and symbols what other commands print. latex.txt has
+// them as command:text, and a mark stands on a circle.
+var accents, symbols = func() (accents, symbols map[string]string) {
+	accents, symbols = map[string]string{}, textline.Pairs(latexTable)
+	for name, text := range symbols {
+		if mark, isMark := strings.CutPrefix(text, "◌"); isMark {
+			accents[name] = mark
+			delete(symbols, name)
+		}
+	}
+	for _, name := range []string{`\`, " ", "\n", ",", "par", "newline", "quad"} {
+		symbols[name] = " "
+	}
+	return accents, symbols
+}()
 
 // styles are commands of LaTeX without a text of their own. Their argument stays.
 var styles = func() map[string]bool {
 	known := map[string]bool{}
 	for _, name := range strings.Fields(
-		`emph textit textbf textsc textrm textsf texttt textsl textup textsuperscript textsubscript text mbox underline enquote url
-		em it bf sc rm sf tt itshape bfseries scshape upshape normalfont relax noopsort protect mkbibquote mkbibemph`) {
+		`emph textit textbf textsc textrm textsf texttt textsl textup textsuperscript textsubscript text mbox underline
+		enquote url em it bf sc rm sf tt itshape bfseries scshape upshape normalfont relax noopsort protect
+		mkbibquote mkbibemph`) {
 		known[name] = true
 	}
 	return known
@@ -92,7 +86,7 @@ func command(b *strings.Builder, text string) (rest string) {
 			return after
 		case ok:
 			_, size := utf8.DecodeRuneInString(letter)
-			b.WriteString(dotted.Replace(letter[:size]) + string(accent) + letter[size:])
+			b.WriteString(dotted.Replace(letter[:size]) + accent + letter[size:])
 			return after
 		}
 	}

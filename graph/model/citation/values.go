@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model/author"
+	"library-catalogue/graph/model/textline"
 )
 
 // source has the fields of an entry for a key of model.ImportFields. The first one with a value counts.
@@ -137,19 +138,12 @@ func (b *book) date() string {
 var digits = regexp.MustCompile(`^\d{1,4}$`)
 
 // babel maps names of languages in LaTeX to tags, where no other program has the name.
-var babel = func() map[string]string {
-	table := map[string]string{}
-	for pair := range strings.FieldsSeq(`
-		ngerman:de austrian:de-AT naustrian:de-AT nswissgerman:de-CH swissgerman:de-CH american:en-US usenglish:en-US
-		british:en-GB ukenglish:en-GB australian:en-AU canadian:en-CA newzealand:en-NZ francais:fr acadian:fr-CA
-		canadien:fr-CA brazil:pt-BR brazilian:pt-BR portuges:pt mexican:es-MX magyar:hu norsk:nb bokmal:nb nynorsk:nn
-		usorbian:hsb lsorbian:dsb bahasa:id bahasai:id bahasam:ms polutonikogreek:el
-	`) {
-		name, tag, _ := strings.Cut(pair, ":")
-		table[name] = tag
-	}
-	return table
-}()
+var babel = textline.Pairs(`
+	ngerman:de austrian:de-AT naustrian:de-AT nswissgerman:de-CH swissgerman:de-CH american:en-US usenglish:en-US
+	british:en-GB ukenglish:en-GB australian:en-AU canadian:en-CA newzealand:en-NZ francais:fr acadian:fr-CA
+	canadien:fr-CA brazil:pt-BR brazilian:pt-BR portuges:pt mexican:es-MX magyar:hu norsk:nb bokmal:nb nynorsk:nn
+	usorbian:hsb lsorbian:dsb bahasa:id bahasai:id bahasam:ms polutonikogreek:el
+`)
 
 // splitTop splits a text where match finds a separator outside braces. match returns its length, or 0.
 func splitTop(text string, match func(string) int) (parts []string) {

@@ -109,7 +109,8 @@ func writeLength(key *strings.Builder, n int) {
 }
 
 // zeros are the digits zero of scripts with digits in use. Nine more follow each. The migrations have the same.
-const zeros = "\u0660\u06F0\u07C0\u0966\u09E6\u0A66\u0AE6\u0B66\u0BE6\u0C66\u0CE6\u0D66\u0E50\u0ED0\u0F20\u1040\u17E0\u1810"
+const zeros = "\u0660\u06F0\u07C0\u0966\u09E6\u0A66\u0AE6\u0B66\u0BE6" +
+	"\u0C66\u0CE6\u0D66\u0E50\u0ED0\u0F20\u1040\u17E0\u1810"
 
 // withDigits replaces the digits of other scripts by ASCII digits.
 func withDigits(s string) string {

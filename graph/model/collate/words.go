@@ -127,4 +127,5 @@ var separators = rangeTable("\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" +
 // unspaced are the ranges of the scripts without spaces: each character is a word. The
 // migrations have the same.
 var unspaced = rangeTable(
-	"\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF")
+	"\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF" +
+		"\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF")

@@ -36,7 +36,7 @@ func NewReader(in io.Reader) *Reader { return &Reader{bufio.NewReaderSize(in, 64
 
 // Next returns the next record, or io.EOF. The error of a damaged record is a *RecordError.
 func (r *Reader) Next() (Record, error) {
-	data, err := readTo(r.in, endOfRecord)
+	data, err := r.read()
 	data = bytes.TrimLeft(data, "\r\n \x00\x1A")
 	switch isCut := errors.Is(err, io.EOF) && len(data) > 0; {
 	case err != nil && !isCut:
@@ -49,10 +49,10 @@ func (r *Reader) Next() (Record, error) {
 	return parse(data)
 }
 
-// readTo returns the bytes to an end, and no more than maxRecord+1 of them.
-func readTo(in *bufio.Reader, end byte) (data []byte, err error) {
+// read returns the bytes to the end of a record, and no more than maxRecord+1 of them.
+func (r *Reader) read() (data []byte, err error) {
 	for {
-		part, err := in.ReadSlice(end)
+		part, err := r.in.ReadSlice(endOfRecord)
 		data = append(data, part[:min(len(part), maxRecord+1-len(data))]...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return data, err

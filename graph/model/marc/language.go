@@ -5,34 +5,26 @@ import (
 	"strings"
 
 	"golang.org/x/text/language"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // undetermined is the code of an unknown language.
 const undetermined = "und"
 
 // bibliographic maps codes of ISO 639-3 to the codes of MARC (ISO 639-2/B) that differ.
-var bibliographic = pairs(`
+var bibliographic = textline.Pairs(`
 	sqi:alb hye:arm eus:baq mya:bur zho:chi ces:cze nld:dut fra:fre kat:geo deu:ger
 	ell:gre isl:ice mkd:mac mri:mao msa:may fas:per ron:rum slk:slo bod:tib cym:wel
 `)
 
 // replacedCodes maps discontinued codes to current ones (MARC Code List for Languages). Some are codes of other
 // languages in ISO 639-3.
-var replacedCodes = pairs(`
+var replacedCodes = textline.Pairs(`
 	cam:khm esp:epo eth:gez far:fao fri:fry gae:gla gag:glg gal:orm gua:grn int:ina iri:gle kus:kos lan:oci lap:smi
 	max:glv mla:mlg mol:rum sao:smo scc:srp scr:hrv sho:sna snh:sin sso:sot swz:ssw tag:tgl taj:tgk tar:tat
 	tru:chk tsw:tsn
 `)
-
-// pairs returns the table of a text with pairs of codes.
-func pairs(text string) map[string]string {
-	table := map[string]string{}
-	for pair := range strings.FieldsSeq(text) {
-		key, value, _ := strings.Cut(pair, ":")
-		table[key] = value
-	}
-	return table
-}
 
 // longCodes are the codes in MARC of languages without a code of two letters (MARC Code List for Languages).
 var longCodes = strings.Fields(`

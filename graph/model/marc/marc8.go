@@ -1,32 +1,37 @@
 package marc
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// ansel are the letters and signs of the extended Latin set of MARC-8 (ANSEL, ANSI/NISO Z39.47) from 0xA1.
-var ansel = [...]rune{
-	'Ł', 'Ø', 'Đ', 'Þ', 'Æ', 'Œ', 'ʹ', '·', '♭', '®', '±', 'Ơ', 'Ư', 'ʼ', 0, // 0xA1 to 0xAF
-	'ʻ', 'ł', 'ø', 'đ', 'þ', 'æ', 'œ', 'ʺ', 'ı', '£', 'ð', 0, 'ơ', 'ư', 0, 0, // 0xB0
-	'°', 'ℓ', '℗', '©', '♯', '¿', '¡', 'ß', '€', // 0xC0
-}
+//go:embed ansel.txt
+var anselTable string
 
-// anselMarks are the combining marks of ANSEL from 0xE0. A mark follows its letter in Unicode, and precedes it in
-// ANSEL. The second halves of marks over two letters, 0xEC and 0xFB, have no character of their own.
-var anselMarks = [...]rune{
-	// 0xE0
-	0x309, 0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30C, 0x30A, 0x361, secondHalf, 0x315, 0x30B, 0x310,
-	0x327, 0x328, 0x323, 0x324, 0x325, 0x333, 0x332, 0x326, 0x31C, 0x32E, 0x360, secondHalf, 0, 0, 0x313, // 0xF0
-}
+// ansel are the characters of MARC-8 outside ASCII: the extended Latin set (ANSEL, ANSI/NISO Z39.47). mnemonics are
+// their names in MARCMaker text, and those of signs of ASCII (Library of Congress, MARCMaker 21 mnemonics). A line of
+// ansel.txt has the byte, the name and the character, on a circle if it is a combining mark. A mark follows its letter
+// in Unicode, and precedes it in ANSEL. The second halves of marks over two letters have no character of their own.
+var ansel, mnemonics = func() (byCode map[byte]string, byName map[string]string) {
+	byCode, byName = map[byte]string{}, map[string]string{}
+	for line := range strings.Lines(anselTable) {
+		cells := strings.Fields(line)
+		code, _ := strconv.ParseUint(cells[0], 16, 8)
+		byCode[byte(code)], byName[cells[1]] = cells[2], cells[2]
+	}
+	return byCode, byName
+}()
 
 const (
-	secondHalf = -1
-	escape     = 0x1B
-	maxMarks   = 8 // marks per letter
+	circle   = "◌"
+	escape   = 0x1B
+	maxMarks = 8 // marks per letter
 )
 
 // marc8Controls maps the control characters of MARC-8 to Unicode. The signs around words that do not sort are dropped.
@@ -38,7 +43,7 @@ var designations = []string{"(B", ",B", "s", ")!E", "-!E"}
 // decodeMARC8 decodes ASCII and ANSEL. Other sets of MARC-8 are an error.
 func decodeMARC8(in string) (string, error) {
 	out := make([]byte, 0, len(in)+8)
-	var marks []rune
+	var marks []string
 	for i := 0; i < len(in); i++ {
 		c := in[i]
 		if c == escape {
@@ -51,29 +56,24 @@ func decodeMARC8(in string) (string, error) {
 			i += n
 			continue
 		}
-		base := rune(c)
-		switch text, isControl := marc8Controls[c]; {
-		case isControl:
+		if text, isControl := marc8Controls[c]; isControl {
 			out = append(out, text...)
 			continue
-		case c >= 0xE0 && int(c-0xE0) < len(anselMarks) && anselMarks[c-0xE0] != 0:
-			if mark := anselMarks[c-0xE0]; mark != secondHalf {
-				marks = append(marks, mark)
-			}
-			if len(marks) > maxMarks {
+		}
+		text, isKnown := ansel[c]
+		if c < utf8.RuneSelf {
+			text = string(rune(c))
+		} else if !isKnown {
+			return "", fmt.Errorf("the byte 0x%X is no character of MARC-8", c)
+		}
+		if mark, isMark := strings.CutPrefix(text, circle); isMark {
+			if marks = append(marks, mark); len(marks) > maxMarks {
 				return "", errors.New("a letter has too many accents")
 			}
 			continue
-		case c >= 0xA1 && int(c-0xA1) < len(ansel):
-			base = ansel[c-0xA1]
-		case c >= 0x80:
-			base = 0
 		}
-		if base == 0 {
-			return "", fmt.Errorf("the byte 0x%X is no character of MARC-8", c)
-		}
-		out = append(out, string(base)...)
-		out = append(out, string(marks)...)
+		out = append(out, text...)
+		out = append(out, strings.Join(marks, "")...)
 		marks = marks[:0]
 	}
 	if len(marks) > 0 {

@@ -1,7 +1,6 @@
 package marc
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"library-catalogue/graph/model/textline"
 )
 
 // TextReader reads records of MARCMaker text (.mrk), as MarcEdit writes it: a field a line, and an empty line after
@@ -18,10 +19,10 @@ import (
 //	=LDR  00000nam a2200000 i 4500
 //	=008  260102s1957\\\\xx\ …
 //	=245  14$aThe red river /$cAnn One.
-type TextReader struct{ in *bufio.Reader }
+type TextReader struct{ in *textline.Reader }
 
 // NewTextReader returns a TextReader of a text in UTF-8.
-func NewTextReader(in io.Reader) *TextReader { return &TextReader{bufio.NewReaderSize(in, 64<<10)} }
+func NewTextReader(in io.Reader) *TextReader { return &TextReader{textline.NewReader(in)} }
 
 // textField matches a line of a field.
 var textField = regexp.MustCompile(`^=([0-9A-Za-z]{3})  (.*)$`)
@@ -38,15 +39,12 @@ func (r *TextReader) Next() (record Record, err error) {
 	var problem error
 	total, isBegun := 0, false
 	for {
-		data, err := readTo(r.in, '\n')
-		line := strings.TrimRight(string(data), " \r\n")
-		isEnd := errors.Is(err, io.EOF) && line == ""
+		next, err := r.in.Next()
+		line := strings.TrimRight(string(next.Content()), " ")
 		switch {
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil && !(isBegun && errors.Is(err, io.EOF)):
 			return record, err
-		case isEnd && !isBegun:
-			return record, io.EOF
-		case (isEnd || line == "") && isBegun:
+		case line == "" && isBegun:
 			return record, problem
 		case line == "":
 			continue
@@ -92,26 +90,6 @@ var blanks = strings.NewReplacer(`\`, " ")
 // mnemonic matches a name of a character.
 var mnemonic = regexp.MustCompile(`^\{[0-9A-Za-z]{2,8}\}`)
 
-// mnemonics are the names of MARCMaker for characters (Library of Congress, MARCMaker 21 mnemonics): ASCII signs, and
-// ANSEL in the order of its tables.
-var mnemonics = func() map[string]rune {
-	names := map[string]rune{"dollar": '$', "lcub": '{', "rcub": '}', "bsol": '\\', "verbar": '|', "apos": '\'',
-		"quot": '"', "amp": '&', "lsqb": '[', "rsqb": ']'}
-	for i, name := range strings.Fields(
-		`Lstrok Ostrok Dstrok THORN AElig OElig softsign middot flat reg plusmn Ohorn Uhorn mlrhring -
-		mllhring lstrok ostrok dstrok thorn aelig oelig hardsign inodot pound eth - ohorn uhorn - -
-		deg scriptl phono copy sharp iquest iexcl esszett euro`) {
-		names[name] = ansel[i]
-	}
-	for i, name := range strings.Fields(
-		`hooka grave acute circ tilde macr breve dot uml caron ring llig rlig rcommaa dblac candra
-		cedil ogon dotb dbldotb ringb dblunder under commab rcedil breveb ldbltil rdbltil - - commaa`) {
-		names[name] = anselMarks[i]
-	}
-	delete(names, "-")
-	return names
-}()
-
 // withoutMnemonics replaces the names of characters. A mark follows its letter in Unicode, and precedes it here. Other
 // texts in braces stay.
 func withoutMnemonics(text string) (string, error) {
@@ -119,30 +97,25 @@ func withoutMnemonics(text string) (string, error) {
 		return text, nil
 	}
 	var b strings.Builder
-	var marks []rune
+	var marks []string
 	rest := text
 	for rest != "" {
-		size := 1
-		var r rune
-		isName := false
-		if rest[0] == '{' {
-			size = len(mnemonic.FindString(rest[:min(len(rest), 10)]))
-			r, isName = mnemonics[rest[min(1, size):max(size-1, min(1, size))]]
-		}
+		name := mnemonic.FindString(rest[:min(len(rest), 10)])
+		text, isName := mnemonics[strings.Trim(name, "{}")]
 		if !isName {
-			r, size = utf8.DecodeRuneInString(rest)
+			_, size := utf8.DecodeRuneInString(rest)
+			name, text = rest[:size], rest[:size]
 		}
-		rest = rest[size:]
-		switch {
-		case isName && r == secondHalf:
-		case isName && r >= 0x300 && r < 0x370 && len(marks) < maxMarks:
-			marks = append(marks, r)
-		default:
-			b.WriteRune(r)
-			b.WriteString(string(marks))
-			marks = marks[:0]
+		rest = rest[len(name):]
+		mark, isMark := strings.CutPrefix(text, circle)
+		if isName && isMark && len(marks) < maxMarks {
+			marks = append(marks, mark)
+			continue
 		}
+		b.WriteString(mark)
+		b.WriteString(strings.Join(marks, ""))
+		marks = marks[:0]
 	}
-	b.WriteString(string(marks))
+	b.WriteString(strings.Join(marks, ""))
 	return norm.NFC.String(b.String()), nil
 }

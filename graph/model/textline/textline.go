@@ -1,4 +1,4 @@
-// Package textline reads lines that end with LF, CRLF or CR, which a file may mix.
+// Package textline reads lines that end with LF, CRLF or CR, which a file may mix, and tables of pairs.
 package textline
 
 import (
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 )
 
 // MaxBytes is the maximum number of bytes of a line. The longest valid description takes 240 kB in JSON.
@@ -108,3 +109,13 @@ func (l Line) EndsInCR() bool { return bytes.HasSuffix(l.Text, []byte("\r")) }
 
 // IsUnended reports whether the line that was read last ends the text without a line end.
 func (l *Reader) IsUnended() bool { return l.unended && len(l.putBack) == 0 }
+
+// Pairs returns the table of a text with pairs key:value between white space.
+func Pairs(text string) map[string]string {
+	table := map[string]string{}
+	for pair := range strings.FieldsSeq(text) {
+		key, value, _ := strings.Cut(pair, ":")
+		table[key] = value
+	}
+	return table
+}

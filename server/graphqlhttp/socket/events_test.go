@@ -168,8 +168,9 @@ func TestEndedSession(t *testing.T) {
 	})
 }
 
-// TestCharged runs operations until the caller has no units left.
-func TestCharged(t *testing.T) {
+// TestRetryAfter runs operations until the caller has no units left, and ends a feed: on each transport the error says
+// when to try again, as the header does.
+func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	serve(t, func(t *testing.T, s *service) {
 		c := s.connect(t, "reader")
@@ -178,11 +179,36 @@ func TestCharged(t *testing.T) {
 			c.want(`{"id":"2","type":"next",…`)
 			c.want(`{"type":"complete","id":"2"}`)
 		}
-		c.send(typename)
-		c.want(`{"id":"2","type":"error","payload":[{"message":"Too many requests.…`)
-		c.send(strings.ReplaceAll(positions, `"1"`, `"2"`)) // the id is free
-		c.want(`{"id":"2","type":"error","payload":[{"message":"Too many requests.…`)
+		const refused = `"message":"Too many requests. Try again in 1000 s.","extensions":{"code":"RATE_LIMITED","requestId":"`
+		const delay = `","retryAfter":1000}}]}`
+		for _, text := range []string{typename, strings.ReplaceAll(positions, `"1"`, `"2"`)} {
+			c.send(text) // the id is free
+			c.want(`{"id":"2","type":"error","payload":[{` + refused + "…" + delay)
+		}
+		for _, method := range []string{"POST", "GET", "QUERY"} {
+			for _, accept := range []string{"application/json", "application/graphql-response+json", "text/event-stream"} {
+				response, body := s.request(t, method, "{ __typename }", accept, "Authorization: Bearer reader")
+				text, err := io.ReadAll(body)
+				if err != nil || response.StatusCode != 429 || response.Header.Get("Retry-After") != "1000" ||
+					!strings.HasPrefix(string(text), `{"errors":[{`+refused) || !strings.HasSuffix(string(text), delay) {
+					t.Errorf("%s for %s: status %d, %v: %s %v", method, accept, response.StatusCode, response.Header, text, err)
+				}
+			}
+		}
 	}, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.001, Burst: 4} })
+	serve(t, func(t *testing.T, s *service) {
+		c := s.connect(t, "reader")
+		c.send(follow)
+		s.feed.changes <- nil
+		c.want(`{"id":"1","type":"error","payload":[{"message":"resume","extensions":{"code":"UNAVAILABLE","requestId":"…","retryAfter":1}}]}`)
+		_, events := s.request(t, "POST", subscription, "text/event-stream")
+		wantEvents(t, events, ":\n\n")
+		s.feed.changes <- nil
+		text, err := io.ReadAll(events)
+		if event, _ := strings.CutSuffix(string(text), lastEvent); err != nil || !strings.HasSuffix(event, `"retryAfter":1}}]}`+"\n\n") {
+			t.Errorf("%s %v", text, err)
+		}
+	})
 }
 
 // TestRateOfMessages sends messages faster than the caller can pay: the socket reads the next one when it has been paid.
