@@ -68,7 +68,7 @@ func (r *reader[T]) Groups(
 		placeholder = b.Arg(r.s.store.dialect.Array(parents))
 	}
 	text := b.Groups(r.query(), g, b.candidates(false), placeholder)
-	if len(g.By) == 0 { // its columns are numbered and have no order
+	if len(g.By) == 0 || g.OnlyCount { // its columns are numbered and have no order
 		text = "SELECT g.* FROM (" + text + ") g"
 	}
 	text = versioned(text)
@@ -104,6 +104,9 @@ func (r *reader[T]) groupPersons(
 func groupTargets(
 	g *model.Grouping, figures []query.Figure, ofParents bool, parent *model.ID, group *model.BookGroup,
 ) (targets []any) {
+	if g.OnlyCount {
+		return []any{&group.Count}
+	}
 	if ofParents {
 		targets = append(targets, parent)
 	}

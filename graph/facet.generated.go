@@ -31,8 +31,8 @@ func (ec *executionContext) field_BookFacets_authors_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func (ec *executionContext) field_BookFacets_categories_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (ec *executionContext) field_BookFacets_genres_args(ctx context.Context, ra
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func (ec *executionContext) field_BookFacets_languages_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (ec *executionContext) field_BookFacets_publishers_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (ec *executionContext) field_BookFacets_years_args(ctx context.Context, raw
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (ec *executionContext) _BookFacets_genres(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return obj.Genres(ctx, fc.Args["first"].(*int))
+			return obj.Genres(ctx, fc.Args["first"].(int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
@@ -252,7 +252,7 @@ func (ec *executionContext) _BookFacets_categories(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return obj.Categories(ctx, fc.Args["first"].(*int))
+			return obj.Categories(ctx, fc.Args["first"].(int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
@@ -296,7 +296,7 @@ func (ec *executionContext) _BookFacets_authors(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return obj.Authors(ctx, fc.Args["first"].(*int))
+			return obj.Authors(ctx, fc.Args["first"].(int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
@@ -340,7 +340,7 @@ func (ec *executionContext) _BookFacets_years(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return obj.Years(ctx, fc.Args["first"].(*int))
+			return obj.Years(ctx, fc.Args["first"].(int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
@@ -384,7 +384,7 @@ func (ec *executionContext) _BookFacets_publishers(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return obj.Publishers(ctx, fc.Args["first"].(*int))
+			return obj.Publishers(ctx, fc.Args["first"].(int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
@@ -428,7 +428,7 @@ func (ec *executionContext) _BookFacets_languages(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return obj.Languages(ctx, fc.Args["first"].(*int))
+			return obj.Languages(ctx, fc.Args["first"].(int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {

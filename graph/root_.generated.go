@@ -383,6 +383,18 @@ func (ec *executionContext) childFields_BookGroup(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type BookGroup", field.Name)
 }
 
+func (ec *executionContext) childFields_BookGroupPage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_BookGroupPage_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_BookGroupPage_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_BookGroupPage_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookGroupPage", field.Name)
+}
+
 func (ec *executionContext) childFields_BookResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "index":
@@ -825,6 +837,16 @@ func (ec *executionContext) childFields_LogoutPayload(ctx context.Context, field
 		return ec.fieldContext_LogoutPayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LogoutPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_OffsetPageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "hasNextPage":
+		return ec.fieldContext_OffsetPageInfo_hasNextPage(ctx, field)
+	case "hasPreviousPage":
+		return ec.fieldContext_OffsetPageInfo_hasPreviousPage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OffsetPageInfo", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -60,7 +60,7 @@ type QueryResolver interface {
 	History(ctx context.Context, typeArg model.CatalogueType, id string, first int, after *string) (*model.ChangePage, error)
 	Genre(ctx context.Context, id string, asOf *model.Timestamp) (*model.Genre, error)
 	Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Genre], error)
-	BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) ([]*model.BookGroup, error)
+	BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first int, offset int) (*model.BookGroupPage, error)
 	Viewer(ctx context.Context) (*model.Viewer, error)
 }
 type SubscriptionResolver interface {
@@ -507,16 +507,16 @@ func (ec *executionContext) field_Query_bookGroups_args(ctx context.Context, raw
 	}
 	args["orderBy"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["first"] = arg5
 	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2841,11 +2841,11 @@ func (ec *executionContext) _Query_bookGroups(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().BookGroups(ctx, fc.Args["by"].([]string), fc.Args["filter"].(map[string]any), fc.Args["search"].(*string), fc.Args["having"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["first"].(*int), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().BookGroups(ctx, fc.Args["by"].([]string), fc.Args["filter"].(map[string]any), fc.Args["search"].(*string), fc.Args["having"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["first"].(int), fc.Args["offset"].(int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
-			return ec.marshalNBookGroup2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.BookGroupPage) graphql.Marshaler {
+			return ec.marshalNBookGroupPage2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupPage(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2858,7 +2858,7 @@ func (ec *executionContext) fieldContext_Query_bookGroups(ctx context.Context, f
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BookGroup(ctx, field)
+			return ec.childFields_BookGroupPage(ctx, field)
 		},
 	}
 	defer func() {

@@ -24,15 +24,11 @@ func (r *bookGroupResolver) Category(ctx context.Context, obj *model.BookGroup) 
 
 func (r *queryResolver) BookGroups(
 	ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any,
-	orderBy []*model.OrderBy, first *int, offset *int,
-) ([]*model.BookGroup, error) {
+	orderBy []*model.OrderBy, first int, offset int,
+) (*model.BookGroupPage, error) {
 	args := model.GroupArgs{By: by, Filter: filter, Search: search, Having: having, OrderBy: orderBy, First: first,
 		Offset: offset}
-	grouping, err := args.Grouping(model.SelectedGroups(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return single(loader.From(ctx).Groups(ctx, []*model.Grouping{grouping}))
+	return args.Page(ctx, loader.From(ctx).Groups)
 }
 
 // BookGroup implements graph.ResolverRoot.

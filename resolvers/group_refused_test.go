@@ -42,10 +42,11 @@ func TestGroupsAreRefused(t *testing.T) {
 			}
 		}
 		for args, field := range groups {
-			refused("{ bookGroups("+args+") { year } }", field)
+			refused("{ bookGroups("+args+") { nodes { year } } }", field)
 		}
 		for _, document := range []string{
-			"{ bookGroups { year } }", "{ bookGroups(by: null) { year } }", "{ bookGroups(by: [null]) { year } }", "{ bookGroups(by: TITLE) { year } }",
+			"{ bookGroups { nodes { year } } }", "{ bookGroups(by: null) { nodes { year } } }", "{ bookGroups(by: [null]) { nodes { year } } }", "{ bookGroups(by: TITLE) { nodes { year } } }",
+			"{ bookGroups(by: YEAR, first: null) { totalCount } }", "{ bookGroups(by: YEAR, offset: null) { totalCount } }",
 			"{ books { facets { prices { count } } } }", "{ books { facets { prices(bounds: [null]) { count } } } }",
 		} {
 			c.WantError(t, document, "", "GRAPHQL_VALIDATION_FAILED", "")
@@ -56,9 +57,13 @@ func TestGroupsAreRefused(t *testing.T) {
 			}
 		}
 		for _, sum := range []string{`"x"`, "1.5", "9223372036854775808", "true"} {
-			if a := c.Ask(t, "{ bookGroups(by: YEAR, having: {pages: {sum: {gt: "+sum+"}}}) { year } }", ""); len(a.Errors) != 1 || a.Errors[0].Extensions.Code == "INTERNAL" {
+			if a := c.Ask(t, "{ bookGroups(by: YEAR, having: {pages: {sum: {gt: "+sum+"}}}) { nodes { year } } }", ""); len(a.Errors) != 1 || a.Errors[0].Extensions.Code == "INTERNAL" {
 				t.Errorf("the sum %s: %+v", sum, a)
 			}
+		}
+		for _, document := range []string{"books { facets { years(first: $n) { count } } }", "bookGroups(by: YEAR, first: $n) { totalCount }", "changes(first: $n) { position }"} {
+			c.WantError(t, "query ($n: Int) { "+document+" }", `{"n": null}`, "BAD_USER_INPUT", "An argument of the type Int! must not be null.")
+			c.Get(t, "query ($n: Int) { "+document+" }", "{}") // the default
 		}
 		// At the bounds all is well.
 		for _, facet := range []string{"genres(first: 0) { count }", "authors(first: 1000) { count }", "prices(bounds: [-99999999999999999999, 0, 1e300]) { count }"} {
@@ -94,11 +99,11 @@ func TestLargeFigures(t *testing.T) {
 		c.Get(t, "mutation ($books: [CreateBookInput!]!) { createBooks(input: {books: $books}) { count } }", servertest.Encode(t, map[string]any{"books": slices.Repeat([]any{long}, 2_500)}))
 		c.Want(t, `{
 			category(id: 2) { books { aggregate { count price { min avg sum } pages { max avg sum } publishedAt { max } } } }
-			bookGroups(by: AUTHOR, having: {pages: {sum: {eq: 2500000000}}, price: {sum: {eq: "249999999975.00"}}}) { author aggregate { pages { sum } } }
-			none: bookGroups(by: AUTHOR, having: {pages: {sum: {gt: "9007199254740993"}}}) { author }
+			bookGroups(by: AUTHOR, having: {pages: {sum: {eq: 2500000000}}, price: {sum: {eq: "249999999975.00"}}}) { nodes { author aggregate { pages { sum } } } }
+			none: bookGroups(by: AUTHOR, having: {pages: {sum: {gt: "9007199254740993"}}}) { nodes { author } totalCount }
 		}`, "", `{
 			"category": {"books": {"aggregate": {"count": 2500, "price": {"min": "99999999.99", "avg": "99999999.99", "sum": "249999999975.00"},
 				"pages": {"max": 1000000, "avg": "1000000.00", "sum": "2500000000"}, "publishedAt": {"max": "9999-12-31"}}}},
-			"bookGroups": [{"author": "Nobody", "aggregate": {"pages": {"sum": "2500000000"}}}], "none": []}`)
+			"bookGroups": {"nodes": [{"author": "Nobody", "aggregate": {"pages": {"sum": "2500000000"}}}]}, "none": {"nodes": [], "totalCount": 0}}`)
 	})
 }

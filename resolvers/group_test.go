@@ -269,7 +269,7 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 	}
 	first := c.IntN(12)
 	if c.IntN(2) == 0 { // together
-		facets := []model.Facet{{By: model.ByGenre, First: &first}, {By: model.ByCategory, First: &first}, {By: model.ByPerson, First: &first}, {By: model.ByYear, First: &first}, {By: model.ByPublisher, First: &first}}
+		facets := []model.Facet{{By: model.ByGenre, First: first}, {By: model.ByCategory, First: first}, {By: model.ByPerson, First: first}, {By: model.ByYear, First: first}, {By: model.ByPublisher, First: first}}
 		if err := list.ReadAggregates(ctx, everything, facets[c.IntN(len(facets)):]); err != nil {
 			t.Fatalf("%v: %v", filter, err)
 		}
@@ -283,19 +283,19 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 	}
 	for key, read := range map[model.GroupKey]func(*model.BookFacets) ([]string, error){
 		model.ByGenre: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.BookGroup) (any, int) { return v.GenreID, v.Count })(f.Genres(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return v.GenreID, v.Count })(f.Genres(ctx, first))
 		},
 		model.ByCategory: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.BookGroup) (any, int) { return v.CategoryID, v.Count })(f.Categories(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return v.CategoryID, v.Count })(f.Categories(ctx, first))
 		},
 		model.ByPerson: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.BookGroup) (any, int) { return *v.Author, v.Count })(f.Authors(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return *v.Author, v.Count })(f.Authors(ctx, first))
 		},
 		model.ByYear: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.BookGroup) (any, int) { return *v.Year, v.Count })(f.Years(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return *v.Year, v.Count })(f.Years(ctx, first))
 		},
 		model.ByPublisher: func(f *model.BookFacets) ([]string, error) {
-			return values(func(v *model.BookGroup) (any, int) { return *v.Publisher, v.Count })(f.Publishers(ctx, &first))
+			return values(func(v *model.BookGroup) (any, int) { return *v.Publisher, v.Count })(f.Publishers(ctx, first))
 		},
 	} {
 		want := []string{}
@@ -359,8 +359,8 @@ func TestGroupsAreRemembered(t *testing.T) {
 			if _, err := list.Nodes(ctx); err != nil {
 				t.Fatal(err)
 			}
-			must(t, list.ReadAggregates(ctx, everything, []model.Facet{{By: model.ByYear}}))
-			years, err := list.Facets().Years(ctx, nil)
+			must(t, list.ReadAggregates(ctx, everything, []model.Facet{{By: model.ByYear, First: 20}}))
+			years, err := list.Facets().Years(ctx, 20)
 			must(t, err)
 			return years[0].Count, stats.Statements()
 		}
@@ -405,7 +405,7 @@ func (c *chooser) compareGroups(ctx context.Context, t *testing.T, r *resolvers.
 	if len(by) == 0 {
 		order = []*model.OrderBy{{Field: "COUNT", Direction: "DESC"}}
 	}
-	first, offset := 1+c.IntN(30), c.IntN(3)
+	first, offset := c.IntN(30), []int{0, 1, 2, 1000}[c.IntN(4)]
 	bound, cents := int64(c.IntN(8)), model.Cents(c.IntN(9))
 	having := []struct {
 		filter map[string]any
@@ -422,11 +422,22 @@ func (c *chooser) compareGroups(ctx context.Context, t *testing.T, r *resolvers.
 			func(a *model.Aggregate) bool { return a.PublishedAt.Max.Year < 3000 }},
 	}[c.IntN(5)]
 	want := slices.DeleteFunc(bucketsOf(found, keys, order), func(b bucket) bool { return !having.holds(b.Figure) })
-	want = want[min(offset, len(want)):]
+	all := len(want)
+	want = want[min(offset, all):]
 	want = want[:min(first, len(want))]
-	groups, err := r.Query().BookGroups(ctx, names, filter, nil, having.filter, by, &first, &offset)
+	page, err := r.Query().BookGroups(ctx, names, filter, nil, having.filter, by, first, offset)
 	if err != nil {
 		t.Fatalf("%v: %v", filter, err)
+	}
+	groups, err := page.Nodes()
+	must(t, err)
+	info, err := page.PageInfo()
+	must(t, err)
+	total, err := page.TotalCount()
+	must(t, err)
+	wantInfo := model.OffsetPageInfo{HasNextPage: offset+first < all, HasPreviousPage: min(offset, all) > 0}
+	if total != all || *info != wantInfo {
+		t.Fatalf("%v by %v, having %v: %d groups, %+v, want %d, %+v", filter, keys, having.filter, total, *info, all, wantInfo)
 	}
 	got := []bucket{}
 	for _, g := range groups {

@@ -139,8 +139,11 @@ func TestStatements(t *testing.T) {
 		{"{ genres(first: 20) { nodes { books { totalCount aggregate { count } } } } }", 2, 2},
 		{"{ genres(first: 20) { nodes { books { facets { authors(first: 2) { author count } years { count } } } } } }", 3, 3},
 		{"{ categories { nodes { books { facets { genres { genre { name } count } } } genres { aggregate { count } } } } }", 4, 4},
-		{"{ bookGroups(by: [GENRE, CATEGORY, YEAR], first: 1000, having: {count: {gt: 0}}) { genre { name } category { name } year aggregate { price { avg } } } }", 3, 3},
-		{"{ bookGroups(by: [GENRE, CATEGORY]) { aggregate { count } } }", 1, 1},
+		{"{ bookGroups(by: [GENRE, CATEGORY, YEAR], first: 1000, having: {count: {gt: 0}}) { nodes { genre { name } category { name } year aggregate { price { avg } } } pageInfo { hasNextPage hasPreviousPage } } }", 3, 3},
+		{"{ bookGroups(by: [GENRE, CATEGORY]) { nodes { aggregate { count } } } }", 1, 1},
+		{"{ bookGroups(by: [GENRE, CATEGORY]) { totalCount } }", 1, 1},
+		{"{ bookGroups(by: [GENRE, CATEGORY]) { __typename } }", 0, 0},
+		{"{ bookGroups(by: [GENRE, CATEGORY], first: 0) { a: nodes { year } b: nodes { author } pageInfo { hasNextPage } totalCount } }", 2, 2},
 	}
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := servertest.Serve(t, url)
@@ -184,8 +187,8 @@ func TestStatementsOfTheReference(t *testing.T) {
 			names = 1
 		}
 		for document, want := range map[string]int{
-			"{ __schema { queryType { name } } bookGroups(by: [GENRE, CATEGORY], first: 1000) { genre { name } category { name } aggregate { count price { avg } } } }": 3,
-			"{ __schema { queryType { name } } books { aggregate { price { min } } facets { genres { genre { name } } years { count } } } }":                            4 + names,
+			"{ __schema { queryType { name } } bookGroups(by: [GENRE, CATEGORY], first: 1000) { nodes { genre { name } category { name } aggregate { count price { avg } } } } }": 3,
+			"{ __schema { queryType { name } } books { aggregate { price { min } } facets { genres { genre { name } } years { count } } } }":                                      4 + names,
 		} {
 			if got := statements(t, c, document, ""); got != want {
 				t.Errorf("%d statements, want %d: %s", got, want, document)

@@ -29,9 +29,10 @@ func TestAnswerIsOneSnapshot(t *testing.T) {
 	aggregate { count } facets { genres { genre { name } count } years { count } } }`
 		own = `category(id: 1) { name books(first: 1000, filter: {author: {contains: "Tolkien"}}) { totalCount nodes { name } aggregate { count } }
 	genres { nodes { name category { name } books { totalCount } } } }`
+		groups = ` bookGroups(by: [AUTHOR, YEAR], search: "tolkien") { totalCount nodes { aggregate { count } } }`
 	)
 	documents := map[string]string{
-		"planned": "{ " + parts + own + " }", "reference": "{ __schema { queryType { name } } " + parts + own + " }",
+		"planned": "{ " + parts + own + " }", "reference": "{ __schema { queryType { name } } " + parts + own + groups + " }",
 		"nothing first": `{ none: books(search: "nothing") { nodes { id } } ` + own + parts + ` }`,
 	}
 	type connection struct {
@@ -74,11 +75,23 @@ func TestAnswerIsOneSnapshot(t *testing.T) {
 						Data struct {
 							Books    connection
 							Category struct{ Books connection }
+
+							BookGroups struct {
+								TotalCount int
+								Nodes      []struct{ Aggregate struct{ Count int } }
+							}
 						}
 						Errors []any
 					}
 					servertest.Unmarshal(t, w.Body.String(), &got)
-					all, own := got.Data.Books, got.Data.Category.Books
+					all, own, groups := got.Data.Books, got.Data.Category.Books, got.Data.BookGroups
+					inGroups := 0
+					for _, g := range groups.Nodes {
+						inGroups += g.Aggregate.Count
+					}
+					if len(groups.Nodes) != groups.TotalCount || groups.Nodes != nil && inGroups != all.TotalCount {
+						t.Errorf("writes after statement %d: %d books, groups %+v", quiet, all.TotalCount, groups)
+					}
 					for what, n := range map[string]int{
 						"nodes": len(all.Nodes), "aggregate": all.Aggregate.Count, "facets.genres": sum(all.Facets.Genres), "facets.years": sum(all.Facets.Years),
 						"category's totalCount": own.TotalCount, "category's nodes": len(own.Nodes), "category's aggregate": own.Aggregate.Count,

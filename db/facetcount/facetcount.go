@@ -182,6 +182,10 @@ func (c *Counts) Groups(g *model.Grouping, genres map[int64]Names) []*model.Book
 	if key == model.ByPerson && counted.persons == nil {
 		counted.group()
 	}
+	if g.OnlyCount {
+		all := len(counted.numbers) + len(counted.texts)
+		return []*model.BookGroup{{Aggregate: model.Aggregate{Count: all}}}
+	}
 	first := counted.first(names, len(g.Order) > 0, g.Limit)
 	groups := make([]*model.BookGroup, len(first))
 	for i, v := range first {

@@ -121,7 +121,8 @@ func (b *Builder) priceRange(bounds []model.Cents, low, high int) string {
 }
 
 // Groups returns the SELECT of groups of all rows, or of each parent if parents, the placeholder of
-// an Array, is not empty. Its columns are the parent, the keys and the figures.
+// an Array, is not empty. Its columns are the parent, the keys and the figures, or the number of groups
+// if g is OnlyCount.
 func (b *Builder) Groups(src Source, g *model.Grouping, found Candidates, parents string) string {
 	var dimensions []dimension
 	for _, key := range g.By {
@@ -142,10 +143,14 @@ func (b *Builder) Groups(src Source, g *model.Grouping, found Candidates, parent
 	for _, f := range Figures(g.Aggregates) {
 		columns = append(columns, f.column)
 	}
-	from := " FROM (" + grouped + ") a" + names
+	having := ""
 	if g.Having != nil {
-		from += " WHERE " + b.Filter(g.Having, groups, "a")
+		having = " WHERE " + b.Filter(g.Having, groups, "a")
 	}
+	if g.OnlyCount {
+		return "SELECT count(*) AS n FROM (" + grouped + ") a" + having
+	}
+	from := " FROM (" + grouped + ") a" + names + having
 	outer, order := "a."+strings.Join(columns, ", a."), groupOrder(g, dimensions)
 	if parents == "" {
 		return "SELECT " + outer + from + " ORDER BY " + order + " LIMIT " + strconv.Itoa(g.Limit) + " OFFSET " +

@@ -122,7 +122,8 @@ func (e *estimator) add(fields []*field, times int64, in holding) {
 		if f.price.list != nil {
 			l := f.price.list(a)
 			below.rows, looks = l.rows(e.sizes)
-			if f.price.kind == holder && l.all() {
+			// Groups by several keys look at the rows themselves; their counts are not kept.
+			if f.price.kind == holder && f.price.looks == 0 && l.all() {
 				below.rows /= keptDivisor
 			}
 		}

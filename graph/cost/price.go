@@ -45,7 +45,7 @@ var (
 	// items is the price of a list. Its connection counts the items.
 	items = price{kind: list}
 
-	bookGroups = price{fixed: groupCost, each: 1, kind: list, size: page, looks: 1, list: func(a arguments) List {
+	bookGroups = price{fixed: groupCost, each: 1, kind: holder, size: page, looks: 1, list: func(a arguments) List {
 		return List{Type: "Book", Filter: a.value("filter"), Search: a.text("search")}
 	}}
 )
@@ -104,6 +104,9 @@ var prices = map[string]price{
 	"Genre.books":       connection("Book", "Genre"),
 	"Category.genres":   connection("Genre", "Category"),
 	"Category.books":    connection("Book", "Category"),
+
+	"BookGroupPage.nodes":      items,
+	"BookGroupPage.totalCount": {fixed: groupCost, looks: 1},
 
 	"BookConnection.aggregate":  {fixed: aggregateCost, looks: 1},
 	"BookConnection.facets":     free,

@@ -9,7 +9,7 @@ import (
 // Facet holds the arguments of a facet.
 type Facet struct {
 	By     GroupKey
-	First  *int    // nil means DefaultPageSize; unused for ByPriceRange
+	First  int     // unused for ByPriceRange
 	Bounds []Cents // for ByPriceRange
 }
 
@@ -31,32 +31,32 @@ type PriceFacet struct {
 func (c *Connection[T]) Facets() *BookFacets { return &BookFacets{c.page.Selection, c.group} }
 
 // Genres counts the books of each genre.
-func (f *BookFacets) Genres(ctx context.Context, first *int) ([]*BookGroup, error) {
+func (f *BookFacets) Genres(ctx context.Context, first int) ([]*BookGroup, error) {
 	return f.Read(ctx, Facet{By: ByGenre, First: first})
 }
 
 // Categories counts the books in each category.
-func (f *BookFacets) Categories(ctx context.Context, first *int) ([]*BookGroup, error) {
+func (f *BookFacets) Categories(ctx context.Context, first int) ([]*BookGroup, error) {
 	return f.Read(ctx, Facet{By: ByCategory, First: first})
 }
 
 // Authors counts the books by each author, whatever the form of the name. Author is the first of Forms.
-func (f *BookFacets) Authors(ctx context.Context, first *int) ([]*BookGroup, error) {
+func (f *BookFacets) Authors(ctx context.Context, first int) ([]*BookGroup, error) {
 	return f.Read(ctx, Facet{By: ByPerson, First: first})
 }
 
 // Publishers counts the books by each publisher.
-func (f *BookFacets) Publishers(ctx context.Context, first *int) ([]*BookGroup, error) {
+func (f *BookFacets) Publishers(ctx context.Context, first int) ([]*BookGroup, error) {
 	return f.Read(ctx, Facet{By: ByPublisher, First: first})
 }
 
 // Languages counts the books in each language.
-func (f *BookFacets) Languages(ctx context.Context, first *int) ([]*BookGroup, error) {
+func (f *BookFacets) Languages(ctx context.Context, first int) ([]*BookGroup, error) {
 	return f.Read(ctx, Facet{By: ByLanguage, First: first})
 }
 
 // Years counts the books of each year.
-func (f *BookFacets) Years(ctx context.Context, first *int) ([]*BookGroup, error) {
+func (f *BookFacets) Years(ctx context.Context, first int) ([]*BookGroup, error) {
 	return f.Read(ctx, Facet{By: ByYear, First: first})
 }
 
@@ -174,7 +174,7 @@ func (s Selection) facet(f Facet) (g *Grouping, err error) {
 	g = &Grouping{Selection: s.without(f.By), By: []GroupKey{f.By}, Aggregates: RowCount}
 	if f.By != ByPriceRange {
 		g.Order = []GroupOrder{{"count", true}}
-		g.Limit, err = sizeOf("first", f.First)
+		g.Limit, err = sizeOf("first", &f.First)
 		return g, err
 	}
 	if len(f.Bounds) == 0 || len(f.Bounds) > maxBounds {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -39,6 +40,7 @@ type Grouping struct {
 	Order      []GroupOrder
 	Limit      int
 	Offset     int
+	OnlyCount  bool // return one group, whose Count is the number of groups; Aggregates are those in Having
 }
 
 // GroupOrder is a sort field of groups: the path of a figure in an aggregate, or a GroupKey. Genres
@@ -50,8 +52,8 @@ type GroupOrder struct {
 
 // Key returns a text that identifies the grouping.
 func (g *Grouping) Key() string {
-	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil),
-		g.Order, g.Limit, g.Offset)
+	return fmt.Sprintf("%s %v %v %d %s %v %d %d %t", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil),
+		g.Order, g.Limit, g.Offset, g.OnlyCount)
 }
 
 // BookGroup is a group of books, or a value of a facet. Keys that are not in the grouping are zero or nil.
@@ -75,16 +77,71 @@ type GroupArgs struct {
 	Search        *string
 	Having        Filter
 	OrderBy       []*OrderBy
-	First, Offset *int
+	First, Offset int
 }
 
-// SelectedGroups returns the figures that the current field selects of groups.
-func SelectedGroups(ctx context.Context) Aggregates { return selectedHere(ctx, selectedOfGroups) }
+// BookGroupPage is a page of groups of books. It reads on demand.
+type BookGroupPage struct {
+	limit, offset int
+	read, count   func() ([]*BookGroup, error) // the page and one more group; the count of all groups
+}
 
-// Grouping checks the arguments and returns the grouping with the figures. The error is
-// BadUserInput.
-func (a GroupArgs) Grouping(wanted Aggregates) (*Grouping, error) {
-	g := &Grouping{Aggregates: wanted}
+// OffsetPageInfo says where a page of groups is in its list.
+type OffsetPageInfo struct{ HasNextPage, HasPreviousPage bool }
+
+// Page checks the arguments of the current field and returns the page, which groups reads. The error
+// is BadUserInput.
+func (a GroupArgs) Page(ctx context.Context, groups Groups) (*BookGroupPage, error) {
+	g, err := a.grouping()
+	if err != nil {
+		return nil, err
+	}
+	read := func(g Grouping) func() ([]*BookGroup, error) {
+		return sync.OnceValues(func() ([]*BookGroup, error) {
+			all, err := groups(ctx, []*Grouping{&g})
+			if err != nil {
+				return nil, err
+			}
+			return all[0], nil
+		})
+	}
+	total, page := *g, *g
+	total.OnlyCount, total.Limit, total.Offset = true, 1, 0
+	if err = page.parseOrder(a.OrderBy); err != nil {
+		return nil, err
+	}
+	page.Aggregates |= selectedHere(ctx, selectedOfGroups)
+	page.Limit++ // to know whether groups follow
+	return &BookGroupPage{g.Limit, g.Offset, read(page), read(total)}, nil
+}
+
+// Nodes reads the groups of the page.
+func (p *BookGroupPage) Nodes() ([]*BookGroup, error) {
+	groups, err := p.read()
+	return groups[:min(len(groups), p.limit)], err
+}
+
+// PageInfo reads the page, and the number of all groups if the page is empty after an offset.
+func (p *BookGroupPage) PageInfo() (*OffsetPageInfo, error) {
+	groups, err := p.read()
+	precedes := p.offset > 0
+	if err == nil && precedes && len(groups) == 0 {
+		var all int
+		all, err = p.TotalCount()
+		precedes = all > 0
+	}
+	return &OffsetPageInfo{HasNextPage: len(groups) > p.limit, HasPreviousPage: precedes}, err
+}
+
+// TotalCount counts all groups.
+func (p *BookGroupPage) TotalCount() (int, error) {
+	groups, err := p.count()
+	return onlyAggregate(groups).Count, err
+}
+
+// grouping returns the checked arguments without the order, with the figures in having.
+func (a GroupArgs) grouping() (*Grouping, error) {
+	g := &Grouping{Aggregates: RowCount}
 	for i, by := range a.By {
 		path := "by." + strconv.Itoa(i)
 		switch key := GroupKey(by); {
@@ -106,13 +163,10 @@ func (a GroupArgs) Grouping(wanted Aggregates) (*Grouping, error) {
 	if err = g.parseHaving(a.Having); err != nil {
 		return nil, err
 	}
-	if err = g.parseOrder(a.OrderBy); err != nil {
+	if g.Limit, err = sizeOf("first", &a.First); err != nil {
 		return nil, err
 	}
-	if g.Limit, err = sizeOf("first", a.First); err != nil {
-		return nil, err
-	}
-	g.Offset, err = offsetOf(a.Offset)
+	g.Offset, err = offsetOf(&a.Offset)
 	return g, err
 }
 
@@ -277,10 +331,13 @@ func SelectedAggregates(operation *graphql.OperationContext, selected ast.Select
 	return a
 }
 
-// selectedOfGroups returns the selected figures of groups of books.
+// selectedOfGroups returns the selected figures of a page of groups.
 func selectedOfGroups(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
-	for _, field := range graphql.CollectFields(operation, selected, []string{"BookGroup"}) {
-		if field.Name == "aggregate" {
+	for _, field := range graphql.CollectFields(operation, selected, []string{"BookGroupPage", "BookGroup"}) {
+		switch field.Name {
+		case "nodes":
+			a |= selectedOfGroups(operation, field.Selections)
+		case "aggregate":
 			a |= SelectedAggregates(operation, field.Selections)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// ID is the id of a row, from 1. GraphQL writes "12" and accepts 12 and "12" (GraphQL October 2021,
+// ID is the id of a row, from 1. GraphQL writes "12" and accepts 12 and "12" (GraphQL September 2025,
 // section 3.5.5).
 type ID int64
 
@@ -49,6 +49,18 @@ func (id ID) AppendJSON(dst []byte) []byte { return append(id.AppendNumber(appen
 
 // AppendNumber appends the id as a number, the format of /api.
 func (id ID) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, int64(id), 10) }
+
+// MarshalInt writes an Int.
+func MarshalInt(n int) graphql.Marshaler { return graphql.MarshalInt(n) }
+
+// UnmarshalInt reads an Int!. It refuses null, which a nullable variable may pass although the argument has a default
+// (GraphQL September 2025, section Coercing Argument Values). gqlgen would read 0.
+func UnmarshalInt(v any) (int, error) {
+	if v == nil {
+		return 0, &Error{Code: BadUserInput, Message: "An argument of the type Int! must not be null."}
+	}
+	return graphql.UnmarshalInt(v)
+}
 
 // BigInt is a 64-bit integer, too large for GraphQL's Int. It is written as a string.
 type BigInt int64

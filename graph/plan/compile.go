@@ -73,7 +73,7 @@ type compiler struct {
 }
 
 // collect returns the merged fields of a selection set for an object of these types (GraphQL
-// October 2021, section 6.3.2).
+// September 2025, section Field Collection).
 func (c *compiler) collect(set ast.SelectionSet, types ...string) []graphql.CollectedField {
 	return graphql.CollectFields(c.operation, set, types)
 }

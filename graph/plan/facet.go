@@ -33,8 +33,8 @@ var facetKeys = map[string]model.GroupKey{
 func facetOf(f *ast.Field, variables map[string]any) (want model.Facet, err error) {
 	args := f.ArgumentMap(variables)
 	want.By = facetKeys[f.Name]
-	if first := args["first"]; first != nil {
-		want.First, err = pointer(graphql.UnmarshalInt(first))
+	if want.By != model.ByPriceRange {
+		want.First, err = model.UnmarshalInt(args["first"])
 	}
 	if bounds := args["bounds"]; bounds != nil && err == nil {
 		want.Bounds, err = mapRows(graphql.CoerceList(bounds), func(v any) (cents model.Cents, err error) {
