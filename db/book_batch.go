@@ -132,10 +132,11 @@ func (s *Store) createBookBatch(ctx context.Context, inputs []newBookRequest) ([
 	}
 	var reference int64
 	n := newBooksAt(&reference)
+	n.before = s.dialect.LockTimeout(batch.MaxLinger)
 	if slices.ContainsFunc(actors, func(actor string) bool { return actor != "" }) {
 		n.actors = actors
 	}
-	err := insert(ctx, s, n, s.dialect.LockTimeout(batch.MaxLinger), books)
+	err := insert(ctx, s, n, books)
 	if err != nil && !model.IsInDoubt(err) {
 		return nil, errors.Join(batch.ErrSplit, err)
 	}

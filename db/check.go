@@ -65,7 +65,8 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 		case fault.TimedOut(err):
 			output = fmt.Sprintf("The database did not answer within %v.", checkTimeout)
 		case model.IsCode(err, model.Internal):
-			output = "The database has no tables of the catalogue. Check the database URL, or run catalogue db migrate up."
+			output = "The database has no tables of the catalogue. Check the database URL, or run " +
+				"catalogue db migrate up."
 		}
 		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: err}}
 	}

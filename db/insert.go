@@ -22,6 +22,7 @@ type newRows[T any] struct {
 	fields  []model.RowField[T]
 	texts   []textColumn // written by the program unless the engine DerivesTexts
 	actors  []string     // actor of each row, for the log; nil means the transaction's
+	before  string       // function call that the engine makes before it stores the rows, or empty
 }
 
 // textColumn is a column that is derived from a text: its folded form or its words.
@@ -65,7 +66,7 @@ func (n newRows[T]) without(rows []*T) newRows[T] {
 		return n
 	}
 	less := rowsWith(n.mapping, slices.DeleteFunc(slices.Clone(n.fields), isMissing))
-	less.actors = n.actors
+	less.actors, less.before = n.actors, n.before
 	return less
 }
 
@@ -127,14 +128,13 @@ func argument(p any) any {
 	return p
 }
 
-// insertSQL returns an INSERT of many rows that returns them. before is a function call that the
-// engine makes before it stores the rows, or empty.
-func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
-	return n.storeSQL(d, before, rows) + ` RETURNING ` + n.mapping.selected(d, "")
+// insertSQL returns an INSERT of many rows that returns them.
+func (n newRows[T]) insertSQL(d *dialect.Dialect, rows int) string {
+	return n.storeSQL(d, rows) + ` RETURNING ` + n.mapping.selected(d, "")
 }
 
 // storeSQL is like insertSQL, without RETURNING.
-func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string {
+func (n newRows[T]) storeSQL(d *dialect.Dialect, rows int) string {
 	columns := n.columns()
 	if !d.DerivesTexts {
 		for _, column := range n.texts {
@@ -144,12 +144,12 @@ func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string
 	if n.actors != nil && !d.HasArrays {
 		columns = append(columns, "actor")
 	}
-	return `INSERT INTO ` + n.mapping.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows)
+	return `INSERT INTO ` + n.mapping.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, rows)
 }
 
 // rowsSQL returns the rows of an INSERT, which are stored in this order. PostgreSQL takes an array
 // for each column, so that one prepared statement serves any number of rows.
-func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
+func (n newRows[T]) rowsSQL(d *dialect.Dialect, rows int) string {
 	if !d.HasArrays {
 		columns := len(n.fields) + len(n.texts)
 		if n.actors != nil {
@@ -161,8 +161,9 @@ func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string 
 	for i, f := range n.fields {
 		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + dialect.Types[f.Kind] + "[]"
 	}
-	if before != "" {
-		before = ", " + before
+	before := ""
+	if n.before != "" {
+		before = ", " + n.before
 	}
 	if n.actors != nil {
 		before += ", set_config('catalogue.actors', $" + strconv.Itoa(len(n.fields)+1) + ", true) AS a"
@@ -208,7 +209,7 @@ const importRows = 100
 const arrayRows = 500
 
 // insert stores rows by INSERTs of many, and sets each row to what was stored.
-func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
+func insert[T any](ctx context.Context, s *Store, n newRows[T], rows []*T) error {
 	actors := n.actors
 	if actors == nil {
 		actors = actorsOf(ctx, len(rows))
@@ -225,7 +226,7 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 			n.actors, actors = actors[:len(part)], actors[len(part):]
 		}
 		n := n.without(part)
-		text := n.insertSQL(s.dialect, before, len(part))
+		text := n.insertSQL(s.dialect, len(part))
 		s.prepareSoon(text)
 		stored, err := fetch(ctx, s, n.mapping, text, n.args(s.dialect, part)...)
 		if err != nil {

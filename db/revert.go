@@ -157,7 +157,7 @@ func (w *writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool)
 	n := rowsWith(w.mapping, slices.DeleteFunc(slices.Clone(w.fields), func(f model.RowField[T]) bool {
 		return !f.Writable && !slices.Contains([]string{"id", "version", "created_at"}, f.Column)
 	}))
-	return image, insert(ctx, w.store, n, "", []*T{image})
+	return image, insert(ctx, w.store, n, []*T{image})
 }
 
 // missingReference turns a foreign key violation into Conflict.

@@ -82,14 +82,14 @@ func (w *writer[T]) unchecked(ctx context.Context) *reader[T] {
 
 func (w *writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, error) {
 	row := in.Row()
-	if err := w.referenced(insert(ctx, w.store, w.new, "", []*T{row})); err != nil {
+	if err := w.referenced(insert(ctx, w.store, w.new, []*T{row})); err != nil {
 		return nil, err
 	}
 	return row, nil
 }
 
 func (w *writer[T]) Insert(ctx context.Context, rows []*T) error {
-	return retryForeignKey(insert(ctx, w.store, w.new, "", rows))
+	return retryForeignKey(insert(ctx, w.store, w.new, rows))
 }
 
 // retryForeignKey turns a foreign key violation of a write of many rows into model.ErrRetry. The caller
@@ -340,7 +340,7 @@ func (w *writer[T]) Restore(ctx context.Context, fields []model.RowField[T], row
 	}
 	for part := range slices.Chunk(rows, importRows) {
 		ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
-		_, err := w.store.exec(ctx, n.storeSQL(w.store.dialect, "", len(part)), n.args(w.store.dialect, part)...)
+		_, err := w.store.exec(ctx, n.storeSQL(w.store.dialect, len(part)), n.args(w.store.dialect, part)...)
 		cancel()
 		if err != nil {
 			return err

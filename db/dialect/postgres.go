@@ -65,7 +65,8 @@ VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
 	in: "%s = ANY(%s)",
 	// LATERAL looks up one id after another. For = ANY, PostgreSQL may keep a plan that reads the
 	// whole table, made when the table was small.
-	byIDs: "unnest((SELECT $1::bigint[])) AS k (id) CROSS JOIN LATERAL (SELECT * FROM %s r WHERE r.id = k.id OFFSET 0) r",
+	byIDs: "unnest((SELECT $1::bigint[])) AS k (id) " +
+		"CROSS JOIN LATERAL (SELECT * FROM %s r WHERE r.id = k.id OFFSET 0) r",
 	// A cast is cheaper than substr, which counts the characters of short texts too.
 	sortKey: "CAST(%s AS varchar(100))",
 	date:    "(%s - date '1970-01-01')",

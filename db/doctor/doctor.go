@@ -127,8 +127,7 @@ func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
 		return err
 	}
 	var step int
-	err = pool.GetContext(ctx, &step, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
-	if err != nil {
+	if err = pool.GetContext(ctx, &step, schema.VersionSQL); err != nil {
 		return fmt.Errorf("the database has no catalogue, or the role cannot read it: %w", err)
 	}
 	if err := schema.CheckOrigin(ctx, pool, d, int64(step)); err != nil {

@@ -40,24 +40,16 @@ func Translate(err error) error {
 	case Retry:
 		return errors.Join(model.ErrRetry, err)
 	case DiskFull:
-		return &model.Error{
-			Code:    model.Unavailable,
-			Message: "The database has no disk space for changes. Try again later.",
-			Err:     errors.Join(ErrDiskFull, err),
-		}
+		return unavailable("The database has no disk space for changes. Try again later.",
+			errors.Join(ErrDiskFull, err))
 	case OutOfIDs:
 		return NoID(err)
 	case Denied:
-		return &model.Error{Code: model.Unavailable,
-			Message: "The server's database role lacks a privilege. Ask the administrator to grant it.", Err: err}
+		return unavailable("The server's database role lacks a privilege. Ask the administrator to grant it.", err)
 	case ReadOnly:
-		return &model.Error{
-			Code:    model.Unavailable,
-			Message: "The database is read-only or a standby and refuses changes. Try again later.",
-			Err:     err,
-		}
+		return unavailable("The database is read-only or a standby and refuses changes. Try again later.", err)
 	case Prepared:
-		return &model.Error{Code: model.Unavailable, Message: PoolerAdvice, Err: errors.Join(ErrPrepared, err)}
+		return unavailable(PoolerAdvice, errors.Join(ErrPrepared, err))
 	case Unreachable, Refused:
 		return Unavailable(err)
 	case Timeout:
@@ -85,7 +77,8 @@ const (
 )
 
 // PoolerAdvice tells operators about a pooler that the database URL does not name.
-const PoolerAdvice = "A connection pooler loses prepared statements. Add pooler=transaction to the database URL, or connect directly."
+const PoolerAdvice = "A connection pooler loses prepared statements. Add pooler=transaction to the database URL, or " +
+	"connect directly."
 
 // Of returns the meaning of an error of a driver or of the network.
 func Of(err error) Fault {
@@ -199,20 +192,16 @@ func InDoubt(err error) error {
 
 // NoID is the error of a table without a free id.
 func NoID(err error) error {
-	return &model.Error{
-		Code:    model.Unavailable,
-		Message: "The database has no id for a new row. The server's log says how to repair this.",
-		Err:     err,
-	}
+	return unavailable("The database has no id for a new row. The server's log says how to repair this.", err)
 }
 
 // Unavailable is the error of a database that did not answer.
 func Unavailable(err error) error {
-	return &model.Error{
-		Code:    model.Unavailable,
-		Message: "The database did not answer. Try again in a moment.",
-		Err:     err,
-	}
+	return unavailable("The database did not answer. Try again in a moment.", err)
+}
+
+func unavailable(message string, err error) error {
+	return &model.Error{Code: model.Unavailable, Message: message, Err: err}
 }
 
 // NotFound is the error of a missing row.

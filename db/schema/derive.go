@@ -109,7 +109,8 @@ func (d Derivation) DeriveSQL(ids []int64) (statements []string) {
 	statements = slices.Concat(d.begin, statements, d.end)
 	return append(statements,
 		fmt.Sprintf(
-			`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, Step()))
+			`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d
+WHERE slot = (SELECT min(slot) FROM revision)`, Step()))
 }
 
 // Step returns a random increase of the revision, as in the triggers.

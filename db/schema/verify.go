@@ -24,8 +24,9 @@ func (s *Schema) verify(ctx context.Context, own bool) error {
 	}
 	for index := range trigramIndexes {
 		if s.Dialect.HasTrigrams && !slices.Contains(names, index) {
-			s.Logger.WarnContext(ctx, "pg_trgm is missing: typo correction is off and substring filters are slow; "+
-				"run CREATE EXTENSION pg_trgm as an administrator, then catalogue db migrate up as the owner of the tables")
+			s.Logger.WarnContext(ctx, "pg_trgm is missing: typo correction is off and substring filters are slow; run "+
+				"CREATE EXTENSION pg_trgm as an administrator, then catalogue db migrate up as the owner of the "+
+				"tables")
 			break
 		}
 	}
@@ -92,7 +93,8 @@ func (s *Schema) createTrigramIndexes(ctx context.Context) error {
 	}
 	var valid []string
 	err = s.DB.SelectContext(ctx, &valid,
-		`SELECT relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indisvalid AND relnamespace = current_schema()::regnamespace`)
+		`SELECT relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+WHERE indisvalid AND relnamespace = current_schema()::regnamespace`)
 	if err != nil {
 		return err
 	}
