@@ -9,7 +9,8 @@ import (
 	"library-catalogue/importer/value"
 )
 
-// Questions is an error of Survey: the file is ambiguous, and options decide.
+// Questions is an error of Survey, and of Import if the first batch lacks categories: the file is ambiguous, and
+// options decide. Nothing is stored.
 type Questions []*Question
 
 // Question is what one option decides.

@@ -52,6 +52,9 @@ func (p *Pages) routeDocs() error {
 		Links:      []link{{"/openapi.yaml", "openapi.yaml"}, {"/openapi.json", "openapi.json"}},
 		Unscripted: "/openapi.yaml",
 	}, toolPolicy)
+	if err != nil {
+		return err
+	}
 	files := swagger.New("", "", docsPath)
 	p.mux.Handle("GET /api/docs", page)
 	p.mux.Handle("GET /api/docs/{$}", page)
@@ -60,5 +63,5 @@ func (p *Pages) routeDocs() error {
 		files.ServeHTTP(w, r)
 	})
 	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
-	return err
+	return nil
 }

@@ -111,8 +111,9 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	}
 	err = im.Import(ctx, file)
 	bar.Done()
-	// In these two cases nothing is stored.
+	// In these two cases nothing is stored. Import asks for a category once the first batch has needed one.
 	if _, ok := errors.AsType[importer.Questions](err); ok {
+		rejects.discard()
 		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
 	}
 	if bad, ok := errors.AsType[*importer.Row](err); ok {
@@ -147,7 +148,7 @@ func (c *importCmd) end(
 	}
 	printed := c.printCounts(std.Out, im.Counts, time.Since(start))
 	switch {
-	case err != nil: // with some rows stored
+	case err != nil: // some rows are stored
 		return fmt.Errorf("%w: the rows counted above are stored; import the file again for the rest",
 			errors.Join(err, printed))
 	case printed == nil && im.Rejected > 0:

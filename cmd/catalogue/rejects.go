@@ -71,6 +71,14 @@ func (r *rejects) close(w io.Writer) error {
 	return err
 }
 
+// discard removes the file, so that the import can be run again.
+func (r *rejects) discard() {
+	if r.file != nil {
+		_ = r.file.Close()
+		_ = os.Remove(r.path)
+	}
+}
+
 func (r *rejects) print(w io.Writer) error {
 	var b strings.Builder
 	for _, bad := range r.shown {

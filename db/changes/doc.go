@@ -17,8 +17,8 @@
 //
 //   - Revision: the sum of the slots. Two reads with one revision saw one state; a revision says nothing about order.
 //     A Snapshot, a cached response and the ETag of a list or of GraphQL are of one revision. The ETag of one REST
-//     object has the versions of its rows instead. Steps are random, so no later state has the revision of one that a
-//     failover or a restored backup lost.
+//     object has the versions of its row and of the nested ones instead; package httpcond has the texts. Steps are
+//     random, so no later state has the revision of one that a failover or a restored backup lost.
 //   - Reference revision: the sum of the steps that genres and categories made. Cached genres are valid at one.
 //   - Vector: the numbers of all slots. A state has all commits of another one if none of its numbers is less, which
 //     the sums cannot tell. Package replica compares vectors.
@@ -36,7 +36,8 @@
 //   - Position: a place in the log, "tick.seq" after one change of a tick or "tick.0" after all. On SQLite it is always
 //     "seq.0", after one change.
 //   - asOf: a time from a client. It stands for the position after the last tick that is not later, and rows of the
-//     past carry that position. A nested row is of the same position.
+//     past carry that position. A nested row is of the same position. The
+//     row is the old of its first change after the position, else the current row.
 //   - Mark: a tick with the transactions that it does not see. Counts are kept at a mark, and brought forward by the
 //     changes after it. On SQLite it is the greatest seq, also of an untimed change, so it may be after each position.
 //
@@ -64,12 +65,14 @@
 //	history, recentChanges, restore  the tick, with its changes              refused     Statements.Kept
 //
 // Kept counts are read again instead of an error. Numbers of ticks are random, so the place of a lost state is refused
-// too. A change whose row was purged, or lost by a reset, is in the history without its row.
+// too; on SQLite those of changes are. A change whose row was purged, or lost by a reset, is in the history without its
+// row. Restore also refuses a change of another row, and one that deleted the row.
 //
 // # When is a time final?
 //
 // A writer may have taken its time and not be committed: then an answer about that time would change. While a search
-// says that a time is open, Settle waits for such writers, and PositionAt searches again.
+// says that a time is open, Settle waits for such writers, and PositionAt of the Snapshot searches again. It refuses a
+// time in the future (BAD_USER_INPUT) and one before the log begins (POSITION_GONE).
 //
 //	                 PostgreSQL                              SQLite
 //	                 ──────────                              ──────
@@ -78,7 +81,7 @@
 //	after a timeout  UNAVAILABLE                             UNAVAILABLE, unless the second search finds it final
 //
 // Within a read-only transaction Settle cannot help, so Store.Read settles and runs again. The answer stands although
-// the time is open in a transaction that writes and on a read-only database. After the clock was set back, later ticks
-// have the time of the newest one, so the answer for that time changes. Tick is a Settle that waits for no writer: it
-// gives committed changes a place and a time.
+// the time is open in a transaction that writes, on a read-only database, and if replicas serve all reads. After the
+// clock was set back, later ticks have the time of the newest one, so the answer for that time changes. Tick is a
+// Settle that waits for no writer: it gives committed changes a place and a time.
 package changes

@@ -24,16 +24,22 @@ const maxISBNs = 300
 // ParseISBN returns the first ISBN in a cell, as 13 digits: also among brackets, qualifiers and others, as in
 // ="0439023483", 9780439023481 (pbk.) : $8.99, and 0439023483: with an invisible character before it.
 func ParseISBN(cell string) (digits string, ok bool) {
-	if digits, ok := isbn.Parse(cell); ok || len(cell) < 10 || len(cell) > maxISBNs {
-		return digits, ok
+	if digits, ok = isbn.Parse(cell); ok {
+		return digits, true
+	}
+	if len(cell) < 10 || len(cell) > maxISBNs {
+		return "", false
 	}
 	cell = asNumber.ReplaceAllString(collate.Visible(cell), "$1")
 	parts := strings.FieldsFunc(cell, func(r rune) bool {
 		return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Pd) && r != ' '
 	})
-	for _, part := range append(parts, strings.Fields(cell)...) {
-		if digits, ok := isbn.Parse(Bare(part)); ok {
-			return digits, true
+	for _, part := range parts {
+		// The whole part first, because an ISBN may have spaces: 978 0 439 02348 1.
+		for _, text := range append([]string{part}, strings.Fields(part)...) {
+			if digits, ok = isbn.Parse(Bare(text)); ok {
+				return digits, true
+			}
 		}
 	}
 	return "", false

@@ -19,7 +19,8 @@ import (
 	"library-catalogue/task"
 )
 
-// execution runs the operation of a request in the pipeline.
+// execution runs the operation of a request. It calls prepare, and gives the pipeline what pipelined returns. That calls
+// read (again if a write came between) or write, failed after an error, and answer last.
 type execution struct {
 	*Handler
 	*request
@@ -110,7 +111,7 @@ func (e *execution) record(ctx context.Context) {
 			Document: o.RawQuery})
 }
 
-// begin records the operation and takes a buffer.
+// begin records the operation and takes a buffer, unless a first run has one.
 func (e *execution) begin(ctx context.Context) {
 	e.record(ctx)
 	if e.buffer == nil {
@@ -152,12 +153,12 @@ func (e *execution) write(ctx context.Context, r *http.Request) error {
 // failed sets the response of an operation that failed as a whole. An operation that timed out
 // keeps the errors of its response.
 func (e *execution) failed(ctx context.Context, err error) {
-	_, limited := errors.AsType[*model.Error](context.Cause(ctx))
+	_, limited := errors.AsType[*model.Error](context.Cause(ctx)) // by the limit of a read, which has an error of its own
+	timedOut := e.interrupted && e.response != nil && e.response.Errors != nil
 	switch {
 	case ctx.Err() == nil || limited:
 		e.response = e.failure(ctx, err)
-	case !e.interrupted || e.response == nil || e.response.Errors == nil:
-		// it did not start again with an ended context
+	case !timedOut: // the context ended in the queue, or before a second run
 		e.response = &graphql.Response{
 			Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
 	}

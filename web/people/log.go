@@ -22,8 +22,8 @@ var (
 // logged is a change as the query of the log selects it.
 type logged struct {
 	Position, Type, RowID, Operation, At string
-	Version                           int
-	Name, Actor, ActorName            *string
+	Version                              int
+	Name, Actor, ActorName               *string
 }
 
 // Action returns the words for the operation.

@@ -54,7 +54,7 @@ func backUp(ctx context.Context, rotation *sqlite.Rotation, log *slog.Logger) {
 			log.ErrorContext(ctx, "backup failed", "folder", rotation.Folder, "error", err)
 			wait = minBackupInterval
 		}
-		select { // not at all after a backup: Due then tells the time of the next one
+		select { // after a backup wait is not positive: Due then tells the time of the next one
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
