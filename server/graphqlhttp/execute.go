@@ -19,8 +19,8 @@ import (
 	"library-catalogue/task"
 )
 
-// execution runs the operation of a request. It calls prepare, and gives the pipeline what pipelined returns. That calls
-// read (again if a write came between) or write, failed after an error, and answer last.
+// execution runs the operation of a request. It calls prepare, and gives the pipeline what pipelined returns. The
+// pipeline calls read (again if a write came between) or write, failed after an error, and answer last.
 type execution struct {
 	*Handler
 	*request
@@ -153,7 +153,8 @@ func (e *execution) write(ctx context.Context, r *http.Request) error {
 // failed sets the response of an operation that failed as a whole. An operation that timed out
 // keeps the errors of its response.
 func (e *execution) failed(ctx context.Context, err error) {
-	_, limited := errors.AsType[*model.Error](context.Cause(ctx)) // by the limit of a read, which has an error of its own
+	// The limit of a read has an error of its own.
+	_, limited := errors.AsType[*model.Error](context.Cause(ctx))
 	timedOut := e.interrupted && e.response != nil && e.response.Errors != nil
 	switch {
 	case ctx.Err() == nil || limited:
