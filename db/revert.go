@@ -128,7 +128,7 @@ func (w *writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int
 		return 0, changes.ErrGone
 	case found.Operation == "":
 		return 0, model.Errorf(model.NotFound,
-			"The position is not of a change of this %s. Its history has the positions.", strings.ToLower(w.noun))
+			"The position is not of a change of this %s alone. Choose another one of its history.", strings.ToLower(w.noun))
 	case found.Operation == "d":
 		return 0, restoreError("The change at this position deleted the row. Choose the change before it.")
 	}

@@ -135,5 +135,6 @@ func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Metho
 
 // isStream reports whether a request opens a WebSocket or an event stream.
 func isStream(r *http.Request) bool {
-	return r.Header["Upgrade"] != nil || strings.Contains(strings.Join(r.Header["Accept"], ","), "text/event-stream")
+	accept := strings.ToLower(strings.Join(r.Header["Accept"], ","))
+	return r.Header["Upgrade"] != nil || strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "text/*")
 }

@@ -28,6 +28,9 @@ const maxPerCaller = 100
 var (
 	ErrStopping     = model.Errorf(model.Unavailable, "The server is shutting down. Connect again.")
 	ErrTokenExpired = model.Errorf(model.Unauthenticated, "The token has expired. Get a new one.")
+	// ErrReplaced ends a stream when another caller with fewer streams opens one and the server is full.
+	ErrReplaced = model.Errorf(model.Unavailable,
+		"The server has too many open subscriptions and event streams, and you have most of them. Connect again later.")
 )
 
 var (
@@ -35,9 +38,6 @@ var (
 		"A caller may have %d open subscriptions and event streams. Close one first.", maxPerCaller)
 	errFull = model.Errorf(model.Unavailable,
 		"The server has too many open subscriptions and event streams. Try again later.")
-	// errReplaced ends a stream when another caller with fewer streams opens one and the server is full.
-	errReplaced = model.Errorf(model.Unavailable,
-		"The server has too many open subscriptions and event streams, and you have most of them. Connect again later.")
 )
 
 // Streams counts the open subscriptions and event streams. It is safe for concurrent use.
@@ -107,8 +107,8 @@ func (s *Streams) Hold() (release func(), err error) {
 	return s.running.Done, nil
 }
 
-// Open counts a stream of the caller in ctx. The stream's context ends when the caller's token expires or the server
-// stops, with ErrTokenExpired or ErrStopping as its cause. The connection of ctx is exempt from the limits of
+// Open counts a stream of the caller in ctx. The stream's context ends when the caller's token expires, the server stops,
+// or another caller takes its place, with ErrTokenExpired, ErrStopping or ErrReplaced as its cause. The connection of ctx is exempt from the limits of
 // admission.Listener until the stream ends. The error is RateLimited or Unavailable.
 //
 // Call end once, with the error that ended the stream. It is nil if the client left or the stream is complete.
@@ -201,7 +201,7 @@ func (s *Streams) replace(who caller.Key) bool {
 		return false
 	}
 	for victim := range most {
-		victim.cancel(errReplaced)
+		victim.cancel(ErrReplaced)
 		delete(most, victim) // s.open counts it until it has ended
 		return true
 	}
@@ -241,7 +241,7 @@ func reasonOf(err error) string {
 		return token
 	case e == ErrStopping:
 		return shutdown
-	case e == errReplaced:
+	case e == ErrReplaced:
 		return full
 	case e.Code == model.Unavailable:
 		return slow // the feed has more changes than the client takes

@@ -226,7 +226,7 @@ func TestReplaced(t *testing.T) {
 	replaced := 0
 	for i, ctx := range open {
 		if err := context.Cause(ctx); err != nil {
-			if replaced++; i >= 4 || !errors.Is(err, errReplaced) || reasonOf(err) != full {
+			if replaced++; i >= 4 || !errors.Is(err, ErrReplaced) || reasonOf(err) != full {
 				t.Errorf("stream %d: %v", i, err)
 			}
 		}

@@ -50,7 +50,8 @@ func (m *Meter) PayInput(ctx context.Context, bytes int) error {
 	return m.Pay(ctx, pricePerUnit*int64(inputUnits(bytes)))
 }
 
-// Pay takes one unit per 100 of the prices of all parts. It waits until the caller has the units, or ctx ends.
+// Pay takes one unit per 100 of the prices of all parts. It waits until the caller has the units, or
+// returns the cause of the end of ctx.
 func (m *Meter) Pay(ctx context.Context, price int64) error {
 	b, limited := ctx.Value(budgetKey{}).(budget)
 	m.price += price
@@ -60,8 +61,9 @@ func (m *Meter) Pay(ctx context.Context, price int64) error {
 		return nil
 	}
 	for ; units > 0; units -= b.rate.Burst {
-		if err := b.bucket.WaitN(ctx, min(units, b.rate.Burst)); err != nil {
-			return err
+		if b.bucket.WaitN(ctx, min(units, b.rate.Burst)) != nil { // at once, if the deadline of ctx is nearer
+			<-ctx.Done()
+			return context.Cause(ctx)
 		}
 	}
 	return nil
@@ -87,7 +89,8 @@ func (b budget) take(required, units int) error {
 	if taken {
 		return nil
 	}
-	wait := max(1, seconds((float64(required)-left)/b.rate.PerSecond))
+	again := float64(required + *b.taken) // the request that is sent again needs what this one has taken, too
+	wait := max(1, seconds((again-left)/b.rate.PerSecond))
 	return &model.Error{Code: model.RateLimited, Message: fmt.Sprintf("Too many requests. Try again in %d s.", wait),
 		Err: &model.RetryError{After: time.Duration(wait) * time.Second}}
 }

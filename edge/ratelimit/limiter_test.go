@@ -30,7 +30,7 @@ func TestCharge(t *testing.T) {
 			{0, 5_100, `"default";r=39;t=1`, "2"},  // 11 units are missing
 			{0, 50_000, `"default";r=38;t=1`, "7"}, // 61 of a full bucket are
 			{0, 3_800, `"default";r=0;t=1`, ""},
-			{500 * time.Millisecond, 5_500, `"default";r=4;t=1`, "5"},
+			{500 * time.Millisecond, 5_500, `"default";r=4;t=1`, "6"}, // 50, and the first one again
 			{5 * time.Second, 0, `"default";r=53;t=1`, ""},
 			{time.Minute, 100_100, `"default";r=0;t=91`, ""}, // more than anybody has: the rest is owed
 			{10 * time.Second, 50_000, `"default";r=0;t=81`, "81"},
@@ -90,6 +90,27 @@ func TestChargeAfterBody(t *testing.T) {
 	h.ServeHTTP(httptest.NewRecorder(), r)
 }
 
+// TestRetry sends a request again when its error says so: it is served.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Rate{PerSecond: 1, Burst: 35})
+		var refused error
+		refuse := func(_ http.ResponseWriter, _ *http.Request, err error) { refused = err }
+		h := l.Middleware(1<<20, refuse)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			refused = Charge(r.Context(), 1_000)
+		}))
+		send := func() { h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api", nil)) }
+		for refused == nil {
+			send()
+		}
+		time.Sleep(time.Duration(model.RetryAfter(refused)) * time.Second)
+		if send(); refused != nil {
+			t.Error(refused)
+		}
+	})
+}
+
 // TestMeter charges the parts of a stream: it waits for the units of their sum.
 func TestMeter(t *testing.T) {
 	t.Parallel()
@@ -110,6 +131,13 @@ func TestMeter(t *testing.T) {
 			cancel()
 			if err := m.Pay(ended, 1_000); !errors.Is(err, context.Canceled) {
 				t.Errorf("after the end: %v", err)
+			}
+			expired := errors.New("expired")
+			ending, stop := context.WithTimeoutCause(r.Context(), 5*time.Second, expired)
+			defer stop()
+			begun = time.Now()
+			if err := m.Pay(ending, 100_000); !errors.Is(err, expired) || time.Since(begun) != 5*time.Second {
+				t.Errorf("%v after %s, want the end after 5s", err, time.Since(begun))
 			}
 		}))
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api", nil))

@@ -26,7 +26,8 @@ func (e *execution) serveEvents(w http.ResponseWriter, r *http.Request, _ model.
 				failure = err
 			}
 		}
-		if cause := context.Cause(ctx); errors.Is(cause, eventstream.ErrTokenExpired) {
+		cause := context.Cause(ctx)
+		if errors.Is(cause, eventstream.ErrTokenExpired) || errors.Is(cause, eventstream.ErrReplaced) {
 			failure = cause
 			_ = out.Send(nextEvent(e.DispatchError(ctx, ErrorsOf(cause)))) // the stream ends anyway
 		} else if ctx.Err() != nil {

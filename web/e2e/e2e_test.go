@@ -278,7 +278,7 @@ func focus(selector string) step {
 	return run(fmt.Sprintf(`document.querySelector(%q).focus()`, selector))
 }
 
-// click waits until the page has been painted, an element is there and nothing lies over
+// click waits until the page has been painted, an element stays at its place and nothing lies over
 // its middle, and presses there. Chromium drops what is pressed before the first paint.
 func click(selector string) step {
 	middle := chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => {
@@ -289,7 +289,12 @@ func click(selector string) step {
 		const at = [x + width / 2, y + height / 2];
 		return element?.contains(document.elementFromPoint(...at)) ? at : [];
 	})()`, selector))
-	pressable := await("click "+selector, middle, func(at []float64) bool { return len(at) == 2 })
+	var before []float64
+	pressable := await("click "+selector, middle, func(at []float64) bool {
+		stays := len(at) == 2 && slices.Equal(at, before)
+		before = at
+		return stays
+	})
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		at, err := pressable(ctx, t)
 		if err != nil {

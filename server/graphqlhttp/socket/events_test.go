@@ -6,17 +6,21 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/eventstream"
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -125,6 +129,51 @@ func TestEventsEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReplaced fills the server with the streams of one caller until another one takes a place. The client whose
+// subscription ends is told, and its id is free.
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	const told = `"message":"The server has too many open subscriptions and event streams, and you have most of them. ` +
+		`Connect again later.","extensions":{"code":"UNAVAILABLE","requestId":"…","retryAfter":1}}]`
+	fill := func(cfg *server.Config) { cfg.Streams = eventstream.New(2) }
+	serve(t, func(t *testing.T, s *service) {
+		c := s.connect(t, "ada")
+		c.send(positions)
+		synctest.Wait()
+		c.send(strings.ReplaceAll(positions, `"1"`, `"2"`))
+		synctest.Wait()
+		response, events := s.request(t, "POST", subscription, "text/event-stream", "Authorization: Bearer bob")
+		wantEvents(t, events, ":\n\n")
+		_, text, err := c.Read(t.Context())
+		var ended struct{ ID, Type string }
+		if err := errors.Join(err, json.Unmarshal(text, &ended)); err != nil || ended.Type != "error" {
+			t.Fatalf("%s %v", text, err)
+		}
+		c.send(strings.ReplaceAll(positions, `"1"`, strconv.Quote(ended.ID)))
+		c.want(`{"id":"` + ended.ID + `","type":"error","payload":[{"message":"The server has too many open …`)
+		response.Body.Close()
+	}, fill)
+	serve(t, func(t *testing.T, s *service) {
+		ended := make(chan string, 2)
+		for range 2 {
+			_, events := s.request(t, "POST", subscription, "text/event-stream", "Authorization: Bearer ada")
+			wantEvents(t, events, ":\n\n")
+			go func() {
+				text, _ := io.ReadAll(events)
+				ended <- string(text)
+			}()
+		}
+		bob := s.connect(t, "bob")
+		bob.send(positions)
+		text := <-ended
+		begin, end, _ := strings.Cut("event: next\ndata: {\"errors\":[{"+told+"}\n\n"+lastEvent, "…")
+		if !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, end) {
+			t.Errorf("%q", text)
+		}
+		bob.CloseNow()
+	}, fill)
 }
 
 // TestOneEvent sends what ends at once in each media type.

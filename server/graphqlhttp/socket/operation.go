@@ -131,7 +131,11 @@ func serveOperation(_ http.ResponseWriter, r *http.Request) {
 			o.send(ctx, result(o.id, response))
 		}
 	}
-	if _, cut := errors.AsType[*model.Error](context.Cause(ctx)); !cut { // else the socket closes
-		o.finish(r.Context(), last)
+	cause := context.Cause(ctx)
+	if errors.Is(cause, eventstream.ErrReplaced) {
+		last = result(o.id, o.Executor.DispatchError(r.Context(), graphqlhttp.ErrorsOf(cause)))
+	} else if _, cut := errors.AsType[*model.Error](cause); cut { // the socket closes
+		return
 	}
+	o.finish(r.Context(), last)
 }
