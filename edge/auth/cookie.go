@@ -136,5 +136,6 @@ func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Metho
 // isStream reports whether a request opens a WebSocket or an event stream.
 func isStream(r *http.Request) bool {
 	accept := strings.ToLower(strings.Join(r.Header["Accept"], ","))
-	return r.Header["Upgrade"] != nil || strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "text/*")
+	return r.Header["Upgrade"] != nil || strings.Contains(accept, "text/event-stream") ||
+		strings.Contains(accept, "text/*")
 }

@@ -107,9 +107,10 @@ func (s *Streams) Hold() (release func(), err error) {
 	return s.running.Done, nil
 }
 
-// Open counts a stream of the caller in ctx. The stream's context ends when the caller's token expires, the server stops,
-// or another caller takes its place, with ErrTokenExpired, ErrStopping or ErrReplaced as its cause. The connection of ctx is exempt from the limits of
-// admission.Listener until the stream ends. The error is RateLimited or Unavailable.
+// Open counts a stream of the caller in ctx. The stream's context ends when the caller's token expires, the server
+// stops, or another caller takes its place, with ErrTokenExpired, ErrStopping or ErrReplaced as its cause. The
+// connection of ctx is exempt from the limits of admission.Listener until the stream ends. The error is RateLimited or
+// Unavailable.
 //
 // Call end once, with the error that ended the stream. It is nil if the client left or the stream is complete.
 func (s *Streams) Open(ctx context.Context) (_ context.Context, end func(error), err error) {
