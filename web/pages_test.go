@@ -375,7 +375,7 @@ func TestFailureIsAPage(t *testing.T) {
 		"deadline":            {servertest.ServeWith(t, func(cfg *server.Config) { cfg.Timeout = 1 }), "/genres", http.StatusServiceUnavailable, "temporarily unavailable", "Try again"},
 		"rate":                {limited, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 1048"},
 		"rate, no such page":  {limited, "/nothing", http.StatusTooManyRequests, "Too many requests", "Try again in"},
-		"rate of the query":   {cheap, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 1048"},
+		"rate of the query":   {cheap, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 2097"},
 		"rate, the reference": {limited, "/api/docs", http.StatusTooManyRequests, "Too many requests", "Try again in"},
 	} {
 		w := tt.c.Do(http.MethodGet, tt.target, "", browser)
