@@ -101,6 +101,31 @@ func TestOutcomeUnknown(t *testing.T) {
 	}
 }
 
+// TestOutcomeStored sends mutations whose payload fails in part. Each error says that the mutation is stored, except
+// with an Idempotency-Key, which takes all back.
+func TestOutcomeStored(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	for document, outcome := range map[string]string{
+		`mutation { createCategory(input: {name: "A"}) { category { genres(first: -1) { totalCount } } } }`:        "STORED",
+		`mutation { createCategory(input: {name: "B"}) { category { history(after: "x") { hasMore } } } }`:         "STORED",
+		`mutation { createCategory(input: {name: ""}) { category { id } } }`:                                       "",
+		`mutation { createGenre(input: {name: "C", categoryId: 99}) { genre { history(first: 0) { hasMore } } } }`: "",
+	} {
+		for _, header := range []string{"Accept: */*", "Idempotency-Key: " + strings.Repeat("k", len(document))} {
+			want := outcome
+			if header != "Accept: */*" {
+				want = ""
+			}
+			before := servertest.Revision(t, c.Store)
+			f := c.WantError(t, document, "", "BAD_USER_INPUT", "", header)
+			if stored := servertest.Revision(t, c.Store) != before; f.Extensions.Outcome != want || stored != (want != "") {
+				t.Errorf("%s, %s: the outcome is %q, want %q, and it is stored: %t", document, header, f.Extensions.Outcome, want, stored)
+			}
+		}
+	}
+}
+
 func shelvesWithoutBooks(t *testing.T, c *servertest.Client) {
 	t.Helper()
 	category, err := c.Store.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})

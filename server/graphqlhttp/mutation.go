@@ -24,14 +24,15 @@ type mutated struct {
 type mutatedKey struct{}
 
 // aroundRootField gives each mutation a Snapshot of its own, so that its payload shows one revision, which
-// includes the write. In an operation with an Idempotency-Key, which is atomic, it skips the fields
-// after a failed one.
+// includes the write. If only the payload fails, the errors have the outcome STORED. In an operation with an
+// Idempotency-Key, which is atomic, it skips the fields after a failed one.
 func (h *Handler) aroundRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	operation := graphql.GetOperationContext(ctx)
+	atomic := operation.Headers.Get("Idempotency-Key") != ""
 	switch {
 	case operation.Operation.Operation != ast.Mutation:
 		return next(ctx)
-	case operation.Headers.Get("Idempotency-Key") != "" && len(graphql.GetErrors(ctx)) > 0:
+	case atomic && len(graphql.GetErrors(ctx)) > 0:
 		return graphql.Null
 	}
 	var payload graphql.Marshaler
@@ -44,12 +45,15 @@ func (h *Handler) aroundRootField(ctx context.Context, next graphql.RootResolver
 		return nil
 	})
 	if err != nil && (len(found) == 0 || !model.IsCode(err, model.NotFound)) {
-		if payload, found = graphql.Null, nil; operation.Headers.Get("Idempotency-Key") != "" {
+		if payload, found = graphql.Null, nil; atomic {
 			err = errors.Unwrap(err) // the transaction is rolled back, so nothing is stored
 		}
 		graphql.AddError(ctx, err)
 	}
 	for _, err := range found {
+		if !atomic && once.done && once.err == nil {
+			err.Extensions["outcome"] = "STORED"
+		}
 		graphql.AddError(ctx, err)
 	}
 	return payload
