@@ -36,8 +36,8 @@
 //   - Position: a place in the log, "tick.seq" after one change of a tick or "tick.0" after all. On SQLite it is always
 //     "seq.0", after one change.
 //   - asOf: a time from a client. It stands for the position after the last tick that is not later, and rows of the
-//     past carry that position. A nested row is of the same position. The
-//     row is the old of its first change after the position, else the current row.
+//     past carry that position, nested ones too. A row is the old of its first change after the position, else the
+//     current row.
 //   - Mark: a tick with the transactions that it does not see. Counts are kept at a mark, and brought forward by the
 //     changes after it. On SQLite it is the greatest seq, also of an untimed change, so it may be after each position.
 //

@@ -131,6 +131,7 @@ func (c *Cookies) authenticate(r *http.Request) *http.Request {
 	return r.WithContext(ctx)
 }
 
+// isRead reports whether a page of another origin may send a request. QUERY may not, because no link or form sends it.
 func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // isStream reports whether a request opens a WebSocket or an event stream.

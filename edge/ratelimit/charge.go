@@ -50,8 +50,8 @@ func (m *Meter) PayInput(ctx context.Context, bytes int) error {
 	return m.Pay(ctx, pricePerUnit*int64(inputUnits(bytes)))
 }
 
-// Pay takes one unit per 100 of the prices of all parts. It waits until the caller has the units, or
-// returns the cause of the end of ctx.
+// Pay takes one unit per 100 of the prices of all parts. It waits until the caller has the units, or ctx ends. The
+// error is the cause of that.
 func (m *Meter) Pay(ctx context.Context, price int64) error {
 	b, limited := ctx.Value(budgetKey{}).(budget)
 	m.price += price

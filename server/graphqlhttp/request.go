@@ -43,8 +43,8 @@ type request struct {
 	document      *document      // nil until it is parsed
 }
 
-// readRequest reads a request strictly. It returns a request with the
-// media type of the response even if it refuses the request.
+// readRequest reads a request strictly. It returns a request with the media type of the response even if it refuses
+// the request.
 func readRequest(w http.ResponseWriter, r *http.Request, limits Limits) (*request, *refusal) {
 	mediaType, events := negotiate(r.Header["Accept"])
 	q := &request{mediaType: cmp.Or(mediaType, plainJSON), events: events, method: r.Method}

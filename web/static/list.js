@@ -80,6 +80,7 @@ async function tickFound(bar) {
 
 const loadActions = () => import('./bulk.js');
 
+// bulk calls an action of bulk.js with the ticked books.
 async function bulk(action) {
   let actions;
   try {
