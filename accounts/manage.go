@@ -155,7 +155,7 @@ func (s *Service) SetRole(ctx context.Context, id model.ID, role model.Role) err
 	return s.manage(ctx, id, func(ctx context.Context, row *account.Row) error {
 		switch {
 		case model.Roles[role] == "":
-			return model.FieldErrors{{Field: "role", Message: "The selected role is invalid."}}.Err()
+			return model.BadArgument("role", "The selected role is invalid.")
 		case row.Role == role:
 			return nil
 		}

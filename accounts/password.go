@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +77,7 @@ func checkPassword(problems *model.FieldErrors, field, password string, names ..
 	case !utf8.ValidString(password):
 		problems.Add(field, "The %s field must be valid UTF-8.")
 	case utf8.RuneCountInString(normal) < minPasswordChars:
-		problems.Add(field, fmt.Sprintf("The %%s field must be at least %d characters.", minPasswordChars))
+		problems.Add(field, "The %s field must be at least %d characters.", minPasswordChars)
 	case len(normal) > maxPasswordBytes:
 		problems.Add(field, "The %s field must not be greater than 1,000 bytes.")
 	case isRepeated(password):

@@ -205,6 +205,16 @@ func (s *Service) Rename(ctx context.Context, displayName string) error {
 	return s.store.SetDisplayName(ctx, p.Account.ID, displayName)
 }
 
+// SetLanguage sets the language in which the caller reads the pages.
+func (s *Service) SetLanguage(ctx context.Context, tag string) error {
+	p, err := self(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.generation.Add(1)
+	return s.store.SetLanguage(ctx, p.Account.ID, tag)
+}
+
 // nameList has the display names of accounts.
 type nameList struct {
 	byID map[model.ID]string

@@ -273,7 +273,7 @@ func (c *catalogue) measure(
 	}
 	defer func() { p.stop() }()
 	p.token = strings.TrimSpace(string(token))
-	memory, err := p.memory()
+	used, err := memory(p.pid)
 	if err != nil {
 		return nil, err
 	}
@@ -294,8 +294,8 @@ func (c *catalogue) measure(
 		return err
 	}
 	cells, failed = p.lines(ctx, catalogueLines(size, rareWord(size), string(found[1])), least, write)
-	cells[startLine], cells[memoryLine] = started, memory
-	if cells[usedMemoryLine], err = p.memory(); err != nil {
+	cells[startLine], cells[memoryLine] = started, used
+	if cells[usedMemoryLine], err = memory(p.pid); err != nil {
 		return nil, err
 	}
 	p.stop()

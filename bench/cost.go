@@ -79,9 +79,9 @@ func (p *process) stop() {
 	<-p.exited
 }
 
-// memory returns the resident memory.
-func (p *process) memory() (string, error) {
-	proc, err := procfs.NewProc(p.pid)
+// memory returns the resident memory of a process.
+func memory(pid int) (string, error) {
+	proc, err := procfs.NewProc(pid)
 	if err != nil {
 		return "", err
 	}

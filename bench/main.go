@@ -1,6 +1,6 @@
 // Command bench compares two builds of the catalogue. It sends both the same requests for the same books in
 // alternating slices of time, and prints their processor time per request. As bench growth it measures one build with
-// catalogues of several sizes.
+// catalogues of several sizes, and as bench live one with many live queries.
 package main
 
 import (
@@ -32,6 +32,10 @@ func main() {
 		exit(runGrowth(ctx, os.Args[2:]))
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "live" {
+		exit(runLive(ctx, os.Args[2:]))
+		return
+	}
 	var o options
 	flag.StringVar(&o.engine, "engine", "postgres", "sqlite, or postgres, by default a temporary server")
 	flag.StringVar(&o.workloads, "workloads", "", "workloads to measure, like W1,W2 (default all)")
@@ -47,7 +51,10 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	exit(run(ctx, o, flag.Args()))
+	exit(withDatabases(ctx, o.engine,
+		func(ctx context.Context, processes *errgroup.Group, create func() (string, error)) error {
+			return run(ctx, o, flag.Args(), processes, create)
+		}))
 }
 
 // exit ends the program if there is an error.
@@ -58,19 +65,24 @@ func exit(err error) {
 	}
 }
 
-func run(ctx context.Context, o options, programs []string) (err error) {
+// withDatabases calls fn with a function that creates databases of an engine, and ends the processes and the databases
+// after it. The first process that exits ends ctx.
+func withDatabases(
+	ctx context.Context, engine string,
+	fn func(ctx context.Context, processes *errgroup.Group, create func() (string, error)) error,
+) (err error) {
 	// The default folder may be in memory, where a commit costs nothing, or too long for a socket.
 	folder, err := os.MkdirTemp("/var/tmp", "catalogue-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	create, drop, err := databases(o.engine, folder)
+	create, drop, err := databases(engine, folder)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	processes, ctx := errgroup.WithContext(ctx) // the first process that exits ends the run
+	processes, ctx := errgroup.WithContext(ctx)
 	defer func() {
 		cancel()
 		if ended := processes.Wait(); err != nil {
@@ -78,6 +90,12 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 		}
 		err = errors.Join(err, drop())
 	}()
+	return fn(ctx, processes, create)
+}
+
+func run(
+	ctx context.Context, o options, programs []string, processes *errgroup.Group, create func() (string, error),
+) error {
 	fmt.Fprintf(os.Stderr, "importing %d books into two databases\n", allBooks)
 	var builds [2]*service
 	var starting errgroup.Group

@@ -55,17 +55,17 @@ func (g *growth) peerPart(ctx context.Context, size int) (cells map[string]strin
 	if err != nil || g.fillOnly {
 		return nil, err
 	}
-	var started, memory string
+	var started, used string
 	if p.process, started, err = starts(func() (*process, error) { return p.serve(ctx) }); err != nil {
 		return nil, err
 	}
 	defer p.process.stop()
-	if memory, err = p.process.memory(); err != nil {
+	if used, err = memory(p.process.pid); err != nil {
 		return nil, err
 	}
 	cells, failed := p.process.lines(ctx, peerLines(size), g.least, nil)
-	cells[sizeLine], cells[startLine], cells[memoryLine] = bytes, started, memory
-	if cells[usedMemoryLine], err = p.process.memory(); err != nil {
+	cells[sizeLine], cells[startLine], cells[memoryLine] = bytes, started, used
+	if cells[usedMemoryLine], err = memory(p.process.pid); err != nil {
 		return nil, err
 	}
 	if err := g.compare(ctx, p, size); err != nil {

@@ -26,10 +26,12 @@ type service struct {
 
 // serve imports books into an empty database and starts a build. Old builds must know its settings, which disable
 // the rate limit and the request log.
-func serve(ctx context.Context, processes *errgroup.Group, program, database string) (*service, error) {
+func serve(
+	ctx context.Context, processes *errgroup.Group, program, database string, settings ...string,
+) (*service, error) {
 	command := func(arguments ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, program, arguments...)
-		cmd.Env = environment(database)
+		cmd.Env = append(environment(database), settings...)
 		cmd.Stderr = os.Stderr
 		return cmd
 	}

@@ -133,9 +133,7 @@ func (s *Store) createBookBatch(ctx context.Context, inputs []newBookRequest) ([
 	var reference int64
 	n := newBooksAt(&reference)
 	n.before = s.dialect.LockTimeout(batch.MaxLinger)
-	if slices.ContainsFunc(actors, func(actor string) bool { return actor != "" }) {
-		n.actors = actors
-	}
+	n.actors = actors // also if all are empty: each book is a change set
 	err := insert(ctx, s, n, books)
 	if err != nil && !model.IsInDoubt(err) {
 		return nil, errors.Join(batch.ErrSplit, err)

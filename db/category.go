@@ -10,7 +10,7 @@ var (
 		Table: query.Categories, fields: model.CategoryFields,
 		keys: func(c *model.Category) *string { return &c.Keys }, id: (*model.Category).RowID,
 		noun:     "Category",
-		children: &children{table: "genres", noun: "genre", column: "category_id", of: genreMapping.children},
+		children: &children{table: "genres", column: "category_id", of: genreMapping.children},
 	}
 	categories = source[model.Category]{mapping: categoryMapping, from: "categories r"}
 )

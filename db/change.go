@@ -2,9 +2,11 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"library-catalogue/db/changes"
 	"library-catalogue/db/query"
@@ -57,7 +59,7 @@ func (s *Store) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.
 func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64, err error) {
 	operand := collate.Fold(text)
 	if operand == "" {
-		return 0, 0, changes.BadArgument("text", "The text must not be empty.")
+		return 0, 0, model.BadArgument("text", "The text must not be empty.")
 	}
 	if err := s.purgeAnswers(ctx); err != nil {
 		return 0, 0, err
@@ -68,6 +70,133 @@ func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64,
 		return 0, 0, err
 	}
 	return s.log.PurgeText(ctx, text, operand)
+}
+
+// ChangeSets returns change sets, as changes.Log.Sets does.
+func (s *Snapshot) ChangeSets(
+	ctx context.Context, ids []model.ChangeSetID,
+) (map[model.ChangeSetID]*model.ChangeSet, error) {
+	return s.store.log.Sets(ctx, ids)
+}
+
+// ChangesOfSet returns a page of the changes of a set, as changes.Log.ChangesOfSet does.
+func (s *Store) ChangesOfSet(
+	ctx context.Context, id model.ChangeSetID, after *string, first int,
+) (*model.ChangePage, error) {
+	return s.log.ChangesOfSet(ctx, id, after, first)
+}
+
+// Undo brings all rows of a change set back, each as it was before its first change in the set, but for version and
+// updated_at. A row that cannot be so has a Conflict. allow is called with all rows before anything is written. Errors:
+// PositionGone, Conflict under the policy RejectConflicts, BadUserInput for too many changes.
+func (s *Store) Undo(
+	ctx context.Context, id model.ChangeSetID, in model.UndoChangeSetInput, allow func([]*model.UndoneRow) error,
+) (done *model.UndoChangeSetPayload, err error) {
+	err = s.Write(ctx, func(ctx context.Context) error {
+		done = &model.UndoChangeSetPayload{ClientMutationID: in.ClientMutationID}
+		if s.dialect.ForUpdate != "" && !in.DryRun { // no later change, and no new child
+			if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
+				return err
+			}
+		}
+		logged, err := s.log.ChangesToUndo(ctx, id)
+		if err != nil {
+			return err
+		}
+		all := &undo{
+			categories: newUndoOf(s, &categories), genres: newUndoOf(s, &genres), books: newUndoOf(s, &books),
+			set: id.Set,
+		}
+		if done.Rows, err = all.plan(ctx, logged, allow); err != nil || in.DryRun {
+			return err
+		}
+		if err := conflictOf(done.Rows); err != nil && in.OnConflict == model.RejectConflicts {
+			return err
+		}
+		if slices.ContainsFunc(done.Rows, func(row *model.UndoneRow) bool { return row.Conflict == nil }) {
+			done.ChangeSetID = new(model.ChangeSetID{Set: model.ChangeSetOf(ctx)}.String())
+		}
+		return all.apply(ctx)
+	})
+	return done, err
+}
+
+// conflicts are the words for messages.
+var conflicts = map[model.UndoConflict]string{
+	model.ChangedSince:  "has changed since",
+	model.HasOtherRows:  "has other rows now",
+	model.ParentMissing: "has lost its genre or category",
+}
+
+// maxNamed is the maximum number of rows that the message of a Conflict names.
+const maxNamed = 10
+
+// conflictOf returns the Conflict of the rows that have one, or nil.
+func conflictOf(rows []*model.UndoneRow) error {
+	var named []string
+	for _, row := range rows {
+		if row.Conflict != nil {
+			named = append(named,
+				fmt.Sprintf("%s %d %s", strings.ToLower(string(row.Type)), row.RowID, conflicts[*row.Conflict]))
+		}
+	}
+	if named == nil {
+		return nil
+	}
+	if more := len(named) - maxNamed; more > 0 {
+		named = append(named[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return model.Errorf(model.Conflict, "Nothing was undone: %s. Use onConflict: SKIP to undo the other rows.",
+		strings.Join(named, "; "))
+}
+
+// undo is an undo of a change set.
+type undo struct {
+	categories *undoOf[model.Category]
+	genres     *undoOf[model.Genre]
+	books      *undoOf[model.Book]
+	set        int64
+}
+
+// plan returns the rows of an undo with their conflicts.
+func (u *undo) plan(
+	ctx context.Context, logged []changes.Undoable, allow func([]*model.UndoneRow) error,
+) (rows []*model.UndoneRow, err error) {
+	for _, read := range []func([]changes.Undoable) error{u.categories.read, u.genres.read, u.books.read} {
+		if err := read(logged); err != nil {
+			return nil, err
+		}
+	}
+	rows = slices.Concat(u.categories.rows(), u.genres.rows(), u.books.rows())
+	if err := allow(rows); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{
+		func() error { return u.categories.changedSince(ctx, u.set) },
+		func() error { return u.genres.changedSince(ctx, u.set) },
+		func() error { return u.books.changedSince(ctx, u.set) },
+		func() error { return missParents(ctx, u.genres, u.categories) },
+		func() error { return missParents(ctx, u.books, u.genres) },
+		func() error { return keepParents(ctx, u.genres, u.books) },
+		func() error { return keepParents(ctx, u.categories, u.genres) },
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// apply stores parents before their children, and deletes them after.
+func (u *undo) apply(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		u.categories.bring, u.genres.bring, u.books.bring, u.books.remove, u.genres.remove, u.categories.remove,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Position returns the newest position that the Snapshot sees. It may see later changes, which have no tick yet.

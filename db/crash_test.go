@@ -32,7 +32,7 @@ func TestServerKilled(t *testing.T) {
 	home := newShelf(t, s)
 	var mu sync.Mutex
 	var stored []model.ID
-	enough := make(chan struct{})
+	enough, ended := make(chan struct{}), make(chan error, 4)
 	var writers sync.WaitGroup
 	for range 4 {
 		writers.Go(func() {
@@ -42,6 +42,7 @@ func TestServerKilled(t *testing.T) {
 					if !model.IsCode(err, model.Unavailable) {
 						t.Errorf("a writer was told %v", err)
 					}
+					ended <- err
 					return
 				}
 				mu.Lock()
@@ -53,7 +54,11 @@ func TestServerKilled(t *testing.T) {
 			}
 		})
 	}
-	<-enough
+	select {
+	case <-enough:
+	case err := <-ended:
+		t.Fatalf("a writer ended early: %v", err)
+	}
 	cluster.Kill(t)
 	writers.Wait()
 	cluster.Start(t)

@@ -60,6 +60,8 @@ func TestFrozenHost(t *testing.T) {
 	written := make(chan error)
 	go func() { written <- write() }()
 	for s.Waiting() == 0 {
+		failOn(t, pending)
+		failOn(t, written)
 	}
 	standby.Promote(t)
 	check(t, <-pending)
@@ -70,5 +72,15 @@ func TestFrozenHost(t *testing.T) {
 	check(t, s.Close())
 	if !strings.Contains(log.String(), "closed the connections to a database host that does not answer") {
 		t.Errorf("the log does not say that connections were closed:\n%s", &log)
+	}
+}
+
+// failOn fails the test if a call has ended that must still wait.
+func failOn(t *testing.T, ended <-chan error) {
+	t.Helper()
+	select {
+	case err := <-ended:
+		t.Fatalf("the call ended early: %v", err)
+	default:
 	}
 }

@@ -10,7 +10,7 @@ var (
 		Table: query.Genres, fields: model.GenreFields,
 		keys: func(g *model.Genre) *string { return &g.Keys }, id: (*model.Genre).RowID,
 		noun: "Genre", reference: "category_id",
-		children: &children{table: "books", noun: "book", column: "genre_id"},
+		children: &children{table: "books", column: "genre_id"},
 	}
 	genres           = source[model.Genre]{mapping: genreMapping, from: "genres r"}
 	genresOfCategory = source[model.Genre]{mapping: genreMapping, from: "genres r", parent: "r.category_id"}

@@ -146,7 +146,7 @@ func (s *Snapshot) PositionAt(ctx context.Context, at model.Timestamp) (p model.
 	case err != nil:
 		return p, err
 	case future:
-		return p, changes.BadArgument("asOf", "The asOf argument must not be in the future.")
+		return p, model.BadArgument("asOf", "The asOf argument must not be in the future.")
 	case gone:
 		return p, model.Errorf(model.PositionGone, "The log of changes begins after %s. Choose a later time.", at)
 	}
@@ -202,6 +202,7 @@ type pastChange struct {
 	version   int64
 	actor     string
 	old       *string
+	set       *int64
 	time      timestamp
 }
 
@@ -210,10 +211,11 @@ func change[T any](c *pastChange, typ model.CatalogueType, after *T) *model.Chan
 	change := &model.Change{
 		Position: c.at.String(), Type: typ, RowID: c.id, Operation: changes.Operation(c.operation),
 		Version: c.version, At: model.Timestamp(c.time), Actor: c.actor,
+		Set: changes.SetOf(c.set, c.id, c.seq),
 	}
 	switch change.Operation {
 	case model.ChangeReset:
-		change.RowID = 0
+		change.RowID, change.Set.Row = 0, 0
 	case model.ChangeCreate, model.ChangeUpdate:
 		if after != nil {
 			row := new(*after)
@@ -246,7 +248,7 @@ func (r *reader[T]) history(
 			var c pastChange
 			err := rows.Scan(
 				append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old,
-					&c.at.Tick, &c.time)...)
+					&c.set, &c.at.Tick, &c.time)...)
 			c.at = log.PositionOf(c.at.Tick, c.seq)
 			found[c.id], untimed = append(found[c.id], c), untimed || c.at.Tick == 0
 			return err

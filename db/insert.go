@@ -25,11 +25,11 @@ type newRows[T any] struct {
 	before  string       // function call that the engine makes before it stores the rows, or empty
 }
 
-// textColumn is a column that is derived from a text: its folded form or its words.
+// textColumn is a column that is derived from texts: a folded form or words.
 type textColumn struct {
-	field int // index into newRows.fields
-	name  string
-	of    func(text string) string
+	fields []int // indexes into newRows.fields
+	name   string
+	of     func(texts ...string) string
 }
 
 func newRowsOf[T any](t mapping[T]) newRows[T] {
@@ -41,9 +41,9 @@ func rowsWith[T any](t mapping[T], fields []model.RowField[T]) newRows[T] {
 	n := newRows[T]{mapping: t, fields: fields}
 	for i, f := range fields {
 		if _, stored := dialect.SQLite.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
-			n.texts = append(n.texts, textColumn{i, f.FoldColumn(), collate.Fold})
+			n.texts = append(n.texts, textColumn{[]int{i}, f.FoldColumn(), ofOne(collate.Fold)})
 			if f.Natural {
-				n.texts = append(n.texts, textColumn{i, f.KeyColumn(), collate.NaturalKey})
+				n.texts = append(n.texts, textColumn{[]int{i}, f.KeyColumn(), ofOne(collate.NaturalKey)})
 			}
 		}
 		if slices.Contains(search.Columns(t.Name), f.Column) {
@@ -51,10 +51,25 @@ func rowsWith[T any](t mapping[T], fields []model.RowField[T]) newRows[T] {
 			if f.Column == "description" {
 				column = "given_words" // tells the triggers that this program knows the rule of the schema
 			}
-			n.texts = append(n.texts, textColumn{i, column, search.Words})
+			n.texts = append(n.texts, textColumn{n.indexes(search.Sources(t.Name, f.Column)), column, search.Words})
 		}
 	}
 	return n
+}
+
+// ofOne returns a function of one text as one of several.
+func ofOne(of func(string) string) func(...string) string {
+	return func(texts ...string) string { return of(texts[0]) }
+}
+
+// indexes returns the indexes of the fields that have one of the columns.
+func (n newRows[T]) indexes(columns []string) (found []int) {
+	for _, column := range columns {
+		if i := slices.IndexFunc(n.fields, func(f model.RowField[T]) bool { return f.Column == column }); i >= 0 {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 // without returns n without the optional fields that no row has, because each parameter of an INSERT costs.
@@ -90,17 +105,22 @@ func (n newRows[T]) values(row *T) []any {
 // textValues returns the values of the derived columns. NULL is derived as an empty text.
 func (n newRows[T]) textValues(values []any) []any {
 	derived := make([]any, len(n.texts))
+	var texts []string
 	for i, column := range n.texts {
-		var text string
-		switch v := values[column.field].(type) {
-		case string:
-			text = v
-		case *string:
-			if v != nil {
-				text = *v
+		texts = texts[:0]
+		for _, field := range column.fields {
+			var text string
+			switch v := values[field].(type) {
+			case string:
+				text = v
+			case *string:
+				if v != nil {
+					text = *v
+				}
 			}
+			texts = append(texts, text)
 		}
-		derived[i] = column.of(text)
+		derived[i] = column.of(texts...)
 	}
 	return derived
 }

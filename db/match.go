@@ -3,12 +3,18 @@ package db
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"iter"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lib/pq"
 
+	"library-catalogue/db/facetcount"
+	"library-catalogue/db/schema"
+	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
@@ -48,29 +54,35 @@ func (s *Store) BooksKeyed(
 	ctx context.Context, keys []model.BookKey,
 ) (books []*model.Book, named map[string]bool, err error) {
 	wanted := make(map[[2]string]bool, 2*len(keys)) // name and author, name and ISBN
-	names := make([]string, len(keys))
-	for i, key := range keys {
-		wanted[[2]string{key.Name, key.Author}], names[i] = true, key.Name
-		if key.ISBN != "" {
-			wanted[[2]string{key.Name, key.ISBN}] = true
+	names := make([]string, 0, len(keys))
+	for _, key := range keys {
+		names = append(append(names, key.Names()...), model.WithoutSubtitle(key)...)
+		for _, name := range key.Names() {
+			wanted[[2]string{name, key.Author}] = true
+			if key.ISBN != "" {
+				wanted[[2]string{name, key.ISBN}] = true
+			}
 		}
 	}
 	named = map[string]bool{}
 	var ids []model.ID
 	for part := range s.namesOf(names) {
 		var found []struct {
-			ID           model.ID
-			Name, Author string
-			ISBN         *string
+			ID             model.ID
+			Name, Author   string
+			ISBN, Subtitle *string
 		}
-		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author, r.isbn", len(part)),
+		if err := s.getRows(ctx, &found, s.alikeSQL("books", "r.id, r.name, r.author, r.isbn, r.subtitle", len(part)),
 			part...); err != nil {
 			return nil, nil, err
 		}
 		for _, book := range found {
-			key := (&model.Book{Name: book.Name, Author: book.Author, ISBN: book.ISBN}).Key()
+			key := (&model.Book{Name: book.Name, Author: book.Author, ISBN: book.ISBN, Subtitle: book.Subtitle}).Key()
+			isWanted := func(name string) bool {
+				return wanted[[2]string{name, key.Author}] || key.ISBN != "" && wanted[[2]string{name, key.ISBN}]
+			}
 			named[key.Name] = true
-			if wanted[[2]string{key.Name, key.Author}] || key.ISBN != "" && wanted[[2]string{key.Name, key.ISBN}] {
+			if slices.ContainsFunc(key.Names(), isWanted) {
 				ids = append(ids, book.ID)
 			}
 		}
@@ -112,13 +124,13 @@ func (s *Store) alikeSQL(table, columns string, n int) string {
 	return s.numbered(`SELECT ` + columns + ` FROM ` + keys + ` CROSS JOIN ` + rows + ` ORDER BY r.id`)
 }
 
-// FindBook returns the id of the book that a new one means (model.MeetAgain), or 0. It locks the book until the
-// transaction ends. The error is Conflict if several match.
-func (s *Store) FindBook(ctx context.Context, row *model.Book) (model.ID, error) {
+// FindBook returns the book that a new one means (model.MeetAgain), or nil. It locks the book until the transaction
+// ends. The error is Conflict if several match.
+func (s *Store) FindBook(ctx context.Context, row *model.Book) (*model.Book, error) {
 	key := row.Key()
 	books, _, err := s.BooksKeyed(ctx, []model.BookKey{key})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var keyed []model.KeyedBook
 	for _, book := range books {
@@ -126,11 +138,11 @@ func (s *Store) FindBook(ctx context.Context, row *model.Book) (model.ID, error)
 	}
 	switch met := model.MeetAgain(row, key, keyed); len(met) {
 	case 0:
-		return 0, nil
+		return nil, nil
 	case 1:
-		return met[0].ID, nil
+		return met[0], nil
 	default:
-		return 0, model.Errorf(model.Conflict, "%s", model.AmbiguousBook(len(met)))
+		return nil, model.Errorf(model.Conflict, "%s", model.AmbiguousBook(len(met)))
 	}
 }
 
@@ -201,4 +213,181 @@ ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_
 		}
 	}
 	return nil
+}
+
+// Trouble returns the troubles of a kind on a day.
+func (s *Snapshot) Trouble(ctx context.Context, kind model.TroubleKind, today string) (*model.Trouble, error) {
+	t := &model.Trouble{Kind: kind}
+	if filter := kind.Filter(today); filter != nil {
+		page, err := model.PageArgs{Filter: filter, First: new(model.MaxTroubles)}.Page("Book")
+		if err != nil {
+			return nil, err
+		}
+		if t.Count, err = s.Books.Count(ctx, page.Selection); err != nil {
+			return nil, err
+		}
+		t.Books, err = s.Books.Page(ctx, page)
+		return t, err
+	}
+	if err := s.readDifferent(ctx, t); err != nil {
+		return nil, err
+	}
+	p := &pairing{different: t.Different}
+	var err error
+	switch kind {
+	case model.SameBook:
+		name := s.store.dialect.SortKey("r.name_fold")
+		if !s.store.dialect.DerivesTexts {
+			name = "r.name_words" // its index covers it, which takes a fourth of the time
+		}
+		err = s.pairBooks(ctx, p, name, (*model.Book).Key, model.BookKey.Means)
+	case model.SameShelfMark:
+		err = s.pairBooks(ctx, p, "r.shelf_mark_key", func(b *model.Book) model.BookKey {
+			return model.BookKey{Name: collate.Fold(b.Name)}
+		}, func(one, other model.BookKey) bool { return one.Name != other.Name })
+	default:
+		err = s.pairNames(ctx, p, kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Count = len(p.found)
+	t.Pairs = p.found[:min(t.Count, model.MaxTroubles)]
+	t.Different = t.Different[:min(len(t.Different), model.MaxTroubles)]
+	var ids []model.ID
+	if kind == model.SameBook || kind == model.SameShelfMark {
+		for _, pair := range slices.Concat(t.Pairs, t.Different) {
+			ids = append(ids, model.ParseID(pair.One), model.ParseID(pair.Other))
+		}
+	}
+	t.Books, err = s.Books.ByID(ctx, ids)
+	return t, err
+}
+
+// readDifferent reads the pairs that are marked as different, the last mark first.
+func (s *Snapshot) readDifferent(ctx context.Context, t *model.Trouble) error {
+	text := versioned(`SELECT one, other FROM different_pairs WHERE kind = $1 ORDER BY at DESC, one, other`)
+	return s.read(ctx, readStmt{text: text, args: []any{string(t.Kind)}}, func() scanRow {
+		t.Different = nil
+		return func(rows *sql.Rows, at *model.Revision) error {
+			var pair model.TroublePair
+			err := rows.Scan(append(revisionTargets(at), &pair.One, &pair.Other)...)
+			t.Different = append(t.Different, pair)
+			return err
+		}
+	})
+}
+
+// pairing finds pairs that are not marked as different.
+type pairing struct{ different, found []model.TroublePair }
+
+// add adds a pair, unless it is marked.
+func (p *pairing) add(one, other string) (added bool) {
+	pair := model.TroublePair{One: min(one, other), Other: max(one, other)}
+	if added = !slices.Contains(p.different, pair); added {
+		p.found = append(p.found, pair)
+	}
+	return added
+}
+
+// addGroup pairs each member with the first one before it that may be the same.
+func (p *pairing) addGroup(members []string, mayBeSame func(i, j int) bool) {
+	for i := range members {
+		for j := 0; j < i && !(mayBeSame(i, j) && p.add(members[i], members[j])); j++ {
+		}
+	}
+}
+
+// initials are the initials of a name in its identity.
+var initials = regexp.MustCompile(`\b\pL\. `)
+
+// pairNames pairs the forms of one name, and names that are one edit apart. Names that differ in an initial are of two
+// persons.
+func (s *Snapshot) pairNames(ctx context.Context, p *pairing, kind model.TroubleKind) error {
+	forms := map[string][]string{} // by identity
+	column := facetcount.Person
+	switch kind {
+	case model.SimilarGenres:
+		genres, err := s.readNames(ctx)
+		if err != nil {
+			return err
+		}
+		for _, g := range genres {
+			if key := collate.Identity(g.Genre); !slices.Contains(forms[key], g.Genre) {
+				forms[key] = append(forms[key], g.Genre)
+			}
+		}
+		column = ""
+	case model.SimilarPublishers:
+		column = facetcount.Publisher
+	}
+	if column != "" {
+		if err := s.count(ctx, model.Selection{}, []string{column}, func(c *facetcount.Counts) {
+			forms = c.Forms(column)
+		}); err != nil {
+			return err
+		}
+	}
+	keys := slices.Sorted(maps.Keys(forms))
+	for _, key := range keys {
+		slices.Sort(forms[key])
+		p.addGroup(forms[key], func(int, int) bool { return true })
+	}
+	search.OneEdit(keys, func(i, j int) {
+		if initials.ReplaceAllString(keys[i], "") != initials.ReplaceAllString(keys[j], "") {
+			p.add(forms[keys[i]][0], forms[keys[j]][0])
+		}
+	})
+	return nil
+}
+
+// maxCompared is the maximum number of books that are compared with each other.
+const maxCompared = 10_000
+
+// pairBooks pairs books with equal values of an indexed expression whose keys may be of the same book.
+func (s *Snapshot) pairBooks(ctx context.Context, p *pairing, expression string,
+	keyOf func(*model.Book) model.BookKey, mayBeSame func(one, other model.BookKey) bool,
+) error {
+	text := versioned(`SELECT ` + expression + `, r.id, r.name, r.subtitle, r.author, r.isbn, r.shelf_mark FROM books r
+WHERE ` + expression + ` IN (SELECT ` + expression + ` FROM books r WHERE ` + expression + ` <> ''
+	GROUP BY 1 HAVING count(*) > 1) ORDER BY ` + expression + `, r.id LIMIT $1`)
+	var groups []string // value of each book
+	var ids []string
+	var keys []model.BookKey
+	err := s.read(ctx, readStmt{text: text, args: []any{maxCompared}}, func() scanRow {
+		groups, ids, keys = nil, nil, nil
+		return func(rows *sql.Rows, at *model.Revision) error {
+			var group string
+			var b model.Book
+			err := rows.Scan(append(revisionTargets(at), &group, &b.ID, &b.Name, &b.Subtitle, &b.Author, &b.ISBN,
+				&b.ShelfMark)...)
+			groups, ids, keys = append(groups, group), append(ids, b.ID.String()), append(keys, keyOf(&b))
+			return err
+		}
+	})
+	for i, end := 0, 0; i < len(ids); i = end {
+		for end < len(ids) && groups[end] == groups[i] {
+			end++
+		}
+		p.addGroup(ids[i:end], func(a, b int) bool { return mayBeSame(keys[i+a], keys[i+b]) })
+	}
+	return err
+}
+
+// MarkDifferent marks a pair as different, or takes the mark back. It advances the revision, because responses depend
+// on marks.
+func (s *Store) MarkDifferent(ctx context.Context, in *model.MarkDifferentInput) error {
+	text := `INSERT INTO different_pairs (kind, one, other) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	if !in.Different {
+		text = `DELETE FROM different_pairs WHERE kind = $1 AND one = $2 AND other = $3`
+	}
+	return s.Write(ctx, func(ctx context.Context) error {
+		changed, err := s.exec(ctx, text, string(in.Kind), min(in.One, in.Other), max(in.One, in.Other))
+		if err != nil || changed == 0 {
+			return err
+		}
+		_, err = s.exec(ctx, `UPDATE revision SET n = n + $1 WHERE slot = (SELECT min(slot) FROM revision)`,
+			schema.Step())
+		return err
+	})
 }

@@ -37,6 +37,7 @@ func TestPoolerLosesServer(t *testing.T) {
 				go func() { ended <- write(t.Context()) }()
 				const waits = `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
 				for ask[int](t, program, waits) == 0 {
+					failOn(t, ended)
 				}
 				exec(t, program, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)
 				return nil

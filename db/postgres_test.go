@@ -138,13 +138,17 @@ func useAll(t *testing.T, s *db.Store) {
 	arrived := make(chan struct{})
 	all := sync.OnceFunc(func() { close(arrived) })
 	err := together(times(reader.Stats().MaxOpenConnections, func() error {
-		return s.ReadTransaction(t.Context(), model.NoReplica, func(context.Context, *db.Snapshot) error {
+		err := s.ReadTransaction(t.Context(), model.NoReplica, func(context.Context, *db.Snapshot) error {
 			if reader.Stats().InUse == reader.Stats().MaxOpenConnections {
 				all()
 			}
 			<-arrived
 			return nil
 		})
+		if err != nil {
+			all() // the others would wait for ever
+		}
+		return err
 	})...)
 	check(t, err)
 }

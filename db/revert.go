@@ -3,7 +3,9 @@ package db
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"library-catalogue/db/changes"
@@ -142,7 +144,7 @@ func restoreError(message string) error {
 // put updates the row with the writable fields of image, or inserts image again.
 func (w *writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool) (*T, error) {
 	if exists {
-		rows, err := w.update(ctx, `id = $`, id, []model.ID{id}, imagePatch[T]{w.mapping, image})
+		rows, err := w.update(ctx, `id = $`, id, []model.ID{id}, imagePatch[T]{w.fields, image})
 		if err != nil || len(rows) == 0 {
 			return nil, err
 		}
@@ -154,10 +156,14 @@ func (w *writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool)
 		return nil, err
 	}
 	changes.Identify(w.fields, image, id, version+1)
-	n := rowsWith(w.mapping, slices.DeleteFunc(slices.Clone(w.fields), func(f model.RowField[T]) bool {
+	return image, insert(ctx, w.store, w.again(), []*T{image})
+}
+
+// again returns the INSERT of deleted rows.
+func (w *writer[T]) again() newRows[T] {
+	return rowsWith(w.mapping, slices.DeleteFunc(slices.Clone(w.fields), func(f model.RowField[T]) bool {
 		return !f.Writable && !slices.Contains([]string{"id", "version", "created_at"}, f.Column)
 	}))
-	return image, insert(ctx, w.store, n, []*T{image})
 }
 
 // missingReference turns a foreign key violation into Conflict.
@@ -165,17 +171,22 @@ func (w *writer[T]) missingReference(image *T, err error) error {
 	if !errors.Is(err, fault.ErrForeignKey) {
 		return err
 	}
-	i := slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == w.reference })
 	noun := strings.TrimSuffix(w.reference, "_id")
 	return model.Errorf(model.Conflict,
 		"The %s had the %s %d, which does not exist any more. Restore that %[2]s first.",
-		strings.ToLower(w.noun), noun, *w.fields[i].Pointer(image).(*model.ID))
+		strings.ToLower(w.noun), noun, w.parent(image))
 }
 
-// imagePatch is a patch of all writable fields.
+// parent returns the id of the row that a row refers to.
+func (w *writer[T]) parent(row *T) model.ID {
+	i := slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == w.reference })
+	return *w.fields[i].Pointer(row).(*model.ID)
+}
+
+// imagePatch is a patch of the writable ones of some fields.
 type imagePatch[T any] struct {
-	mapping[T]
-	image *T
+	fields []model.RowField[T]
+	image  *T
 }
 
 // Changes implements Patch.
@@ -187,4 +198,203 @@ func (p imagePatch[T]) Changes() model.Changes {
 			}
 		}
 	}
+}
+
+// undoOf is the rows of a type of an undo.
+type undoOf[T any] struct {
+	*writer[T]
+	ids  []model.ID // in the order of the first change
+	byID map[model.ID]*undoneRow[T]
+}
+
+// undoneRow is a row of an undo.
+type undoneRow[T any] struct {
+	model.UndoneRow
+	first   int64 // seq of its first change in the set
+	before  *T    // nil: it did not exist
+	version int64 // after the set
+}
+
+func newUndoOf[T any](s *Store, rows *source[T]) *undoOf[T] {
+	return &undoOf[T]{writer: newWriter(s, rows), byID: map[model.ID]*undoneRow[T]{}}
+}
+
+// read adds the changes of the type. A row that the set created and deleted stays out.
+func (u *undoOf[T]) read(logged []changes.Undoable) error {
+	for _, c := range logged {
+		if c.Type != u.code() {
+			continue
+		}
+		row := u.byID[c.RowID]
+		if row == nil {
+			row = &undoneRow[T]{first: c.Seq}
+			row.Type, row.RowID = model.CatalogueType(strings.ToUpper(u.noun)), c.RowID
+			u.byID[c.RowID], u.ids = row, append(u.ids, c.RowID)
+			if c.Operation != "c" {
+				before, err := before(u.mapping, c.RowID, c.Operation, c.Version, c.Old)
+				if err != nil {
+					return err
+				}
+				if before == nil {
+					return model.Errorf(model.PositionGone,
+						"The %s %d as it was before was purged, so the change set cannot be undone.",
+						strings.ToLower(u.noun), c.RowID)
+				}
+				model.Normalize(u.fields, before)
+				row.before = before
+			}
+		}
+		row.version = c.Version
+		switch isGone := c.Operation == "d"; {
+		case row.before != nil && isGone:
+			row.Operation = model.ChangeCreate
+		case row.before != nil:
+			row.Operation = model.ChangeUpdate
+		case isGone:
+			row.Operation = ""
+		default:
+			row.Operation = model.ChangeDelete
+		}
+	}
+	u.ids = slices.DeleteFunc(u.ids, func(id model.ID) bool { return u.byID[id].Operation == "" })
+	return nil
+}
+
+func (u *undoOf[T]) rows() (rows []*model.UndoneRow) {
+	for _, id := range u.ids {
+		rows = append(rows, &u.byID[id].UndoneRow)
+	}
+	return rows
+}
+
+// chosen returns the rows without a conflict that one of the operations brings back, or all of them.
+func (u *undoOf[T]) chosen(operations ...model.ChangeOperation) (ids []model.ID) {
+	for _, id := range u.ids {
+		row := u.byID[id]
+		if row.Conflict == nil && (operations == nil || slices.Contains(operations, row.Operation)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// changedSince gives each row that has later changes a conflict.
+func (u *undoOf[T]) changedSince(ctx context.Context, set int64) error {
+	if len(u.ids) == 0 {
+		return nil
+	}
+	var later []struct {
+		RowID model.ID `db:"row_id"`
+		Seq   int64
+	}
+	d := u.store.dialect
+	err := u.store.getRows(ctx, &later, `SELECT row_id, max(seq) AS seq FROM changes WHERE `+d.In("row_id", "$1")+
+		` AND type = '`+u.code()+`' AND change_set IS DISTINCT FROM $2 AND seq > $3 GROUP BY row_id`,
+		d.Array(append([]model.ID{0}, u.ids...)), set, u.byID[u.ids[0]].first)
+	for _, c := range later {
+		if row := u.byID[c.RowID]; row != nil && c.Seq > row.first {
+			row.Conflict = new(model.ChangedSince)
+		} else if row == nil {
+			return changes.ErrGone // the table was emptied or restored
+		}
+	}
+	return err
+}
+
+// missParents gives each row a conflict whose parent will not exist.
+func missParents[T, P any](ctx context.Context, u *undoOf[T], parents *undoOf[P]) error {
+	var asked []model.ID
+	back := u.chosen(model.ChangeUpdate, model.ChangeCreate)
+	for _, id := range back {
+		asked = append(asked, u.parent(u.byID[id].before))
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	found, err := parents.Hold(ctx, distinct(asked))
+	if err != nil {
+		return err
+	}
+	found = append(found, parents.chosen(model.ChangeUpdate, model.ChangeCreate)...)
+	exists := make(map[model.ID]bool, len(found))
+	for _, id := range found {
+		exists[id] = true
+	}
+	for _, id := range parents.chosen(model.ChangeDelete) {
+		exists[id] = false
+	}
+	for i, id := range back {
+		if !exists[asked[i]] {
+			u.byID[id].Conflict = new(model.ParentMissing)
+		}
+	}
+	return nil
+}
+
+// keepParents gives each created row a conflict that keeps other children.
+func keepParents[P, T any](ctx context.Context, u *undoOf[P], children *undoOf[T]) error {
+	gone := u.chosen(model.ChangeDelete)
+	if len(gone) == 0 {
+		return nil
+	}
+	var used []model.ID
+	d := u.store.dialect
+	err := u.store.getRows(ctx, &used,
+		`SELECT DISTINCT `+children.reference+` FROM `+children.Name+` WHERE `+d.In(children.reference, "$1")+
+			` AND NOT (`+d.In("id", "$2")+`)`,
+		d.Array(gone), d.Array(children.chosen()))
+	for _, id := range used {
+		u.byID[id].Conflict = new(model.HasOtherRows)
+	}
+	return err
+}
+
+// bring updates the changed rows, and inserts the deleted ones again.
+func (u *undoOf[T]) bring(ctx context.Context) error {
+	var deleted []*T
+	for _, id := range u.chosen(model.ChangeCreate) {
+		row := u.byID[id]
+		changes.Identify(u.fields, row.before, id, row.version+1)
+		deleted = append(deleted, row.before)
+	}
+	u.sort(deleted, false)
+	if err := insert(ctx, u.store, u.again(), deleted); err != nil {
+		return err
+	}
+	return u.updateChanged(ctx)
+}
+
+// updateChanged sets the fields that differ. Rows that get the same values share a statement.
+func (u *undoOf[T]) updateChanged(ctx context.Context) error {
+	current, err := u.Unchecked(ctx).ByID(ctx, u.chosen(model.ChangeUpdate))
+	if err != nil {
+		return err
+	}
+	patches, ids := map[string]imagePatch[T]{}, map[string][]model.ID{}
+	for _, row := range current {
+		id := u.id(row)
+		patch := imagePatch[T]{image: u.byID[id].before}
+		var key []byte
+		for _, f := range u.fields {
+			if f.Writable && !f.Equal(row, patch.image) {
+				patch.fields = append(patch.fields, f)
+				key = f.AppendGraphQL(append(key, f.Column...), patch.image)
+			}
+		}
+		if patch.fields == nil { // the set changed it and back
+			patch.fields, key = u.fields, strconv.AppendInt(key, int64(id), 10)
+		}
+		patches[string(key)], ids[string(key)] = patch, append(ids[string(key)], id)
+	}
+	for _, key := range slices.Sorted(maps.Keys(patches)) {
+		if _, err := u.UpdateAll(ctx, ids[key], patches[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes the created rows.
+func (u *undoOf[T]) remove(ctx context.Context) error {
+	return u.DeleteAll(ctx, u.chosen(model.ChangeDelete))
 }

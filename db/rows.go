@@ -41,7 +41,6 @@ func (s *source[T]) query() query.Source {
 // children are the rows of another table that refer to a row.
 type children struct {
 	table  string // "books"
-	noun   string // "book"
 	column string // "genre_id"
 	of     *children
 }

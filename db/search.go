@@ -30,7 +30,7 @@ func (s *Snapshot) words(t *query.Table) func(context.Context) ([]string, error)
 			return nil, err
 		}
 		changed := func(ctx context.Context, after changes.Mark, add func(string)) (bool, error) {
-			delta, _, err := r.Since(ctx, after, []string{"author", "description", "name"})
+			delta, _, err := r.Since(ctx, after, []string{"author", "description", "name", "series", "subtitle"})
 			if err != nil || delta == nil {
 				return false, err
 			}

@@ -90,7 +90,10 @@ func TestSearchRule(t *testing.T) {
 			in := newBook(row[0], odd)
 			in.Author = row[1]
 			in.Description = graphql.OmittableOf(&row[2])
+			in.Subtitle, in.Series = graphql.OmittableOf(&row[0]), graphql.OmittableOf(&row[2])
 			must[*model.Book](t)(s.Books.Create(t.Context(), in))
+			exec(t, other(t, url), `INSERT INTO books (name, author, description, subtitle, series, pages, published_at, price_cents, genre_id)
+VALUES ('Part', 'J', 'd', $1, $2, 1, '2000-01-01', 0, $3)`, row[2], row[1], odd)
 		}
 		wantBooksInSearch(t, url, other(t, url))
 		page := must[*model.Page](t)(model.PageArgs{}.Page("Book"))
@@ -121,25 +124,23 @@ func TestSearchRule(t *testing.T) {
 	})
 }
 
-// ruleShelf is books by their words: of the name, the author and the description.
+// ruleShelf is books by their words: of the name, the author, the series, the subtitle and the description.
 type ruleShelf struct {
 	books      []*model.Book
-	words      [][3][]string
-	joined     [][3][]string
+	words      [][5][]string
+	joined     [][5][]string
 	vocabulary []string
 }
 
 func newRuleShelf(books []*model.Book) (s ruleShelf) {
 	s.books = books
 	for _, b := range books {
-		var words, joined [3][]string
-		texts := []string{b.Name, b.Author, ""}
-		if b.Description != nil {
-			texts[2] = *b.Description
-		}
-		for i, text := range texts {
-			words[i], joined[i] = collate.Entries(text)
-			s.vocabulary = slices.Concat(s.vocabulary, words[i], joined[i])
+		var words, joined [5][]string
+		for i, text := range []*string{&b.Name, &b.Author, b.Series, b.Subtitle, b.Description} {
+			if text != nil {
+				words[i], joined[i] = collate.Entries(*text)
+				s.vocabulary = slices.Concat(s.vocabulary, words[i], joined[i])
+			}
 		}
 		s.words, s.joined = append(s.words, words), append(s.joined, joined)
 	}
@@ -231,9 +232,9 @@ func (s ruleShelf) ranked(text []string, terms [][]string) (found []model.ID) {
 		name, text := strings.Join(columns[0], " "), strings.Join(text, " ")
 		rank := 5
 		switch {
-		case !all(3, true):
+		case !all(5, true):
 			rank = 0
-		case !all(2, true):
+		case !all(4, true):
 			rank = 7
 		case !all(1, true):
 			rank = 6
@@ -277,9 +278,9 @@ func (s ruleShelf) randomSearch(random *rand.Rand) string {
 	pick := func(words []string) string { return words[random.IntN(len(words))] }
 	i := random.IntN(len(s.books))
 	if random.IntN(4) == 0 {
-		i = len(s.books) - 1 - random.IntN(7) // the odd ones
+		i = len(s.books) - 1 - random.IntN(14) // the odd ones
 	}
-	words := s.words[i]
+	words := [3][]string{s.words[i][0], slices.Concat(s.words[i][1:4]...), s.words[i][4]}
 	switch random.IntN(9) {
 	case 0:
 		return s.books[i].Name
@@ -303,7 +304,7 @@ func (s ruleShelf) randomSearch(random *rand.Rand) string {
 		letters := []rune(b.String())
 		return string(letters[:min(len(letters), 2+random.IntN(2))]) + " " + pick(words[1])
 	case 4:
-		if all := slices.Concat(s.joined[i][0], s.joined[i][1], s.joined[i][2]); len(all) > 0 {
+		if all := slices.Concat(s.joined[i][:]...); len(all) > 0 {
 			return pick(all)
 		}
 	case 5:

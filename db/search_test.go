@@ -178,7 +178,7 @@ func wantBooksInSearch(t *testing.T, url string, program *sql.DB) {
 	t.Helper()
 	if !isSQLite(url) {
 		if n := ask[int](t, program, `SELECT count(*) FROM books_search s FULL JOIN books b ON b.id = s.id
-WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold) || joined(b.name_fold), words(b.author_fold) || joined(b.author_fold), words(b.description_fold) || joined(b.description_fold)) OR s.name IS DISTINCT FROM words(b.name_fold)`); n != 0 {
+WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold) || joined(b.name_fold), words(b.author_fold) || joined(b.author_fold), words(b.description_fold) || joined(b.description_fold)) || further_words(b.subtitle_fold, b.series_fold) OR s.name IS DISTINCT FROM words(b.name_fold)`); n != 0 {
 			t.Errorf("%d rows of the search are not those of their books", n)
 		}
 		return
@@ -188,14 +188,14 @@ WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold) || joined(b.name_fo
 	}
 	type derived struct{ NameFold, AuthorFold, NameWords, Name, Author, Description string }
 	//nolint:rowserrcheck // read at the end
-	rows := must[*sql.Rows](t)(program.Query(`SELECT b.name, b.author, coalesce(b.description, ''), b.name_fold, b.author_fold,
+	rows := must[*sql.Rows](t)(program.Query(`SELECT b.name, b.author, coalesce(b.series, ''), coalesce(b.subtitle, ''), coalesce(b.description, ''), b.name_fold, b.author_fold,
 b.name_words || coalesce(b.author_words, '') || coalesce(b.description_words, '') || coalesce(b.given_words, ''), s.name, s.author, s.description FROM books b LEFT JOIN books_search s ON s.rowid = b.id`))
 	defer rows.Close()
 	for rows.Next() {
-		var name, author, description string
+		var name, author, series, subtitle, description string
 		var got derived
-		check(t, rows.Scan(&name, &author, &description, &got.NameFold, &got.AuthorFold, &got.NameWords, &got.Name, &got.Author, &got.Description))
-		want := derived{collate.Fold(name), collate.Fold(author), search.Words(name), search.Words(name), search.Words(author), search.Words(description)}
+		check(t, rows.Scan(&name, &author, &series, &subtitle, &description, &got.NameFold, &got.AuthorFold, &got.NameWords, &got.Name, &got.Author, &got.Description))
+		want := derived{collate.Fold(name), collate.Fold(author), search.Words(name), search.Words(name), search.Words(author, series, subtitle), search.Words(description)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -12,6 +12,7 @@ import (
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/stmt"
+	"library-catalogue/graph/model"
 )
 
 // Write runs fn in one transaction. All writes with the context that fn gets are stored, or none if
@@ -103,14 +104,13 @@ func withTx(fn func(context.Context) error) func(context.Context, *tx) error {
 	return func(ctx context.Context, t *tx) error { return fn(context.WithValue(ctx, txKey{}, t)) }
 }
 
-// asActor returns fn with the caller of ctx as the actor that the log has for its changes.
+// asActor returns fn with the caller of ctx as the actor that the log has for its changes, and with their change set.
 func (s *Store) asActor(fn func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		actor := changes.Actor(ctx)
-		if actor == "" {
-			return fn(ctx)
+		if model.ChangeSetOf(ctx) == 0 {
+			ctx = model.WithChangeSet(ctx)
 		}
-		if _, err := s.exec(ctx, s.dialect.SetActor, actor); err != nil {
+		if _, err := s.exec(ctx, s.dialect.SetActor, changes.Actor(ctx), model.ChangeSetOf(ctx)); err != nil {
 			return err
 		}
 		if err := fn(ctx); err != nil || s.dialect.ClearActor == "" {

@@ -231,7 +231,7 @@ func (w *writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]err
 		d.Array(ids))
 	inUse := map[model.ID]error{}
 	for _, count := range counts {
-		inUse[count.ID] = model.HasChildren(w.noun, count.N, c.noun)
+		inUse[count.ID] = model.HasChildren(w.noun, count.N)
 	}
 	return inUse, err
 }

@@ -79,6 +79,38 @@ func (ec *executionContext) fieldContext_BookResult_book(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _BookResult_before(ctx context.Context, field graphql.CollectedField, obj *model.RowResult[model.Book]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BookResult_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Book) graphql.Marshaler {
+			return ec.marshalOBook2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBook(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_BookResult_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BookResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Book(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _BookResult_error(ctx context.Context, field graphql.CollectedField, obj *model.RowResult[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -831,6 +863,29 @@ func (ec *executionContext) fieldContext_RowError_fields(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _RowError_currentVersion(ctx context.Context, field graphql.CollectedField, obj *model.RowError) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RowError_currentVersion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CurrentVersion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RowError_currentVersion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RowError", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _RowFieldError_field(ctx context.Context, field graphql.CollectedField, obj *model.FieldError) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1457,8 +1512,8 @@ func (ec *executionContext) unmarshalInputDeleteGenresInput(ctx context.Context,
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, obj any) (model.UpdateManyInput[model.BookPatch], error) {
-	var it model.UpdateManyInput[model.BookPatch]
+func (ec *executionContext) unmarshalInputReplaceAuthorInput(ctx context.Context, obj any) (model.ReplaceAuthorInput, error) {
+	var it model.ReplaceAuthorInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1468,11 +1523,54 @@ func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
+	fieldsInOrder := [...]string{"from", "to"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "from":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("from"))
+			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.From = data
+		case "to":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("to"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.To = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, obj any) (model.UpdateBooksInput, error) {
+	var it model.UpdateBooksInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["patch"]; !present {
+		asMap["patch"] = map[string]any{}
+	}
 	if _, present := asMap["atMost"]; !present {
 		asMap["atMost"] = 1
 	}
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
 
-	fieldsInOrder := [...]string{"filter", "patch", "atMost", "clientMutationId"}
+	fieldsInOrder := [...]string{"filter", "rows", "patch", "priceFactor", "author", "atMost", "dryRun", "clientMutationId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1481,11 +1579,18 @@ func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, 
 		switch k {
 		case "filter":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filter"))
-			data, err := ec.unmarshalNBookFilter2map(ctx, v)
+			data, err := ec.unmarshalOBookFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Filter = data
+		case "rows":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rows"))
+			data, err := ec.unmarshalOUpdateBooksRow2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBooksRowᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Rows = data
 		case "patch":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("patch"))
 			data, err := ec.unmarshalNBookPatch2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookPatch(ctx, v)
@@ -1493,6 +1598,20 @@ func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, 
 				return it, err
 			}
 			it.Patch = data
+		case "priceFactor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("priceFactor"))
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PriceFactor = data
+		case "author":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("author"))
+			data, err := ec.unmarshalOReplaceAuthorInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐReplaceAuthorInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Author = data
 		case "atMost":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("atMost"))
 			data, err := ec.unmarshalNInt2int(ctx, v)
@@ -1500,6 +1619,13 @@ func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, 
 				return it, err
 			}
 			it.AtMost = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
 		case "clientMutationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1507,6 +1633,43 @@ func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, 
 				return it, err
 			}
 			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateBooksRow(ctx context.Context, obj any) (model.UpdateBooksRow, error) {
+	var it model.UpdateBooksRow
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "expectedVersion"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = data
 		}
 	}
 	return it, nil
@@ -1649,6 +1812,11 @@ func (ec *executionContext) _BookResult(ctx context.Context, sel ast.SelectionSe
 			}
 		case "book":
 			out.Values[i] = ec._BookResult_book(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "before":
+			out.Values[i] = ec._BookResult_before(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -2089,6 +2257,11 @@ func (ec *executionContext) _RowError(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "currentVersion":
+			out.Values[i] = ec._RowError_currentVersion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2439,9 +2612,14 @@ func (ec *executionContext) marshalNRowFieldError2ᚕlibraryᚑcatalogueᚋgraph
 	return ret
 }
 
-func (ec *executionContext) unmarshalNUpdateBooksInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateManyInput(ctx context.Context, v any) (model.UpdateManyInput[model.BookPatch], error) {
+func (ec *executionContext) unmarshalNUpdateBooksInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBooksInput(ctx context.Context, v any) (model.UpdateBooksInput, error) {
 	res, err := ec.unmarshalInputUpdateBooksInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateBooksRow2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBooksRow(ctx context.Context, v any) (*model.UpdateBooksRow, error) {
+	res, err := ec.unmarshalInputUpdateBooksRow(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNUpdateCategoriesInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateManyInput(ctx context.Context, v any) (model.UpdateManyInput[model.CategoryPatch], error) {
@@ -2496,6 +2674,14 @@ func (ec *executionContext) marshalODeleteGenresPayload2ᚖlibraryᚑcatalogue�
 	return ec._DeleteGenresPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOReplaceAuthorInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐReplaceAuthorInput(ctx context.Context, v any) (*model.ReplaceAuthorInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputReplaceAuthorInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalORowError2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowError(ctx context.Context, sel ast.SelectionSet, v *model.RowError) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -2508,6 +2694,23 @@ func (ec *executionContext) marshalOUpdateBooksPayload2ᚖlibraryᚑcatalogueᚋ
 		return graphql.Null
 	}
 	return ec._UpdateBooksPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOUpdateBooksRow2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBooksRowᚄ(ctx context.Context, v any) ([]*model.UpdateBooksRow, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.UpdateBooksRow, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUpdateBooksRow2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBooksRow(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOUpdateCategoriesPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Category]) graphql.Marshaler {

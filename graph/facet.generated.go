@@ -662,6 +662,52 @@ func (ec *executionContext) fieldContext_LanguageFacet_count(_ context.Context, 
 	return graphql.NewScalarFieldContext("LanguageFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _MarkDifferentPayload_different(ctx context.Context, field graphql.CollectedField, obj *model.MarkDifferentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MarkDifferentPayload_different(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Different, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MarkDifferentPayload_different(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MarkDifferentPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _MarkDifferentPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.MarkDifferentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MarkDifferentPayload_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MarkDifferentPayload_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MarkDifferentPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _PriceFacet_from(ctx context.Context, field graphql.CollectedField, obj *model.PriceFacet) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -777,6 +823,194 @@ func (ec *executionContext) fieldContext_PublisherFacet_count(_ context.Context,
 	return graphql.NewScalarFieldContext("PublisherFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _Trouble_kind(ctx context.Context, field graphql.CollectedField, obj *model.Trouble) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trouble_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.TroubleKind) graphql.Marshaler {
+			return ec.marshalNTroubleKind2libraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trouble_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trouble", field, false, false, errors.New("field of type TroubleKind does not have child fields"))
+}
+
+func (ec *executionContext) _Trouble_count(ctx context.Context, field graphql.CollectedField, obj *model.Trouble) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trouble_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trouble_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trouble", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Trouble_pairs(ctx context.Context, field graphql.CollectedField, obj *model.Trouble) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trouble_pairs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Pairs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.TroublePair) graphql.Marshaler {
+			return ec.marshalNTroublePair2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTroublePairᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trouble_pairs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Trouble",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TroublePair(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Trouble_different(ctx context.Context, field graphql.CollectedField, obj *model.Trouble) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trouble_different(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Different, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.TroublePair) graphql.Marshaler {
+			return ec.marshalNTroublePair2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTroublePairᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trouble_different(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Trouble",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TroublePair(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Trouble_books(ctx context.Context, field graphql.CollectedField, obj *model.Trouble) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trouble_books(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Books, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Book) graphql.Marshaler {
+			return ec.marshalNBook2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trouble_books(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Trouble",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Book(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _TroublePair_one(ctx context.Context, field graphql.CollectedField, obj *model.TroublePair) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TroublePair_one(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.One, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TroublePair_one(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TroublePair", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TroublePair_other(ctx context.Context, field graphql.CollectedField, obj *model.TroublePair) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TroublePair_other(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Other, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TroublePair_other(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TroublePair", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _YearFacet_year(ctx context.Context, field graphql.CollectedField, obj *model.BookGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -826,6 +1060,68 @@ func (ec *executionContext) fieldContext_YearFacet_count(_ context.Context, fiel
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputMarkDifferentInput(ctx context.Context, obj any) (model.MarkDifferentInput, error) {
+	var it model.MarkDifferentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["different"]; !present {
+		asMap["different"] = true
+	}
+
+	fieldsInOrder := [...]string{"kind", "one", "other", "different", "clientMutationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalNTroubleKind2libraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "one":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("one"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.One = data
+		case "other":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("other"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Other = data
+		case "different":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("different"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Different = data
+		case "clientMutationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
 
 // endregion **************************** input.gotpl *****************************
 
@@ -1377,6 +1673,49 @@ func (ec *executionContext) _LanguageFacet(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var markDifferentPayloadImplementors = []string{"MarkDifferentPayload"}
+
+func (ec *executionContext) _MarkDifferentPayload(ctx context.Context, sel ast.SelectionSet, obj *model.MarkDifferentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, markDifferentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MarkDifferentPayload")
+		case "different":
+			out.Values[i] = ec._MarkDifferentPayload_different(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._MarkDifferentPayload_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var priceFacetImplementors = []string{"PriceFacet"}
 
 func (ec *executionContext) _PriceFacet(ctx context.Context, sel ast.SelectionSet, obj *model.PriceFacet) graphql.Marshaler {
@@ -1444,6 +1783,107 @@ func (ec *executionContext) _PublisherFacet(ctx context.Context, sel ast.Selecti
 			}
 		case "count":
 			out.Values[i] = ec._PublisherFacet_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var troubleImplementors = []string{"Trouble"}
+
+func (ec *executionContext) _Trouble(ctx context.Context, sel ast.SelectionSet, obj *model.Trouble) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, troubleImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Trouble")
+		case "kind":
+			out.Values[i] = ec._Trouble_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._Trouble_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pairs":
+			out.Values[i] = ec._Trouble_pairs(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "different":
+			out.Values[i] = ec._Trouble_different(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "books":
+			out.Values[i] = ec._Trouble_books(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var troublePairImplementors = []string{"TroublePair"}
+
+func (ec *executionContext) _TroublePair(ctx context.Context, sel ast.SelectionSet, obj *model.TroublePair) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, troublePairImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TroublePair")
+		case "one":
+			out.Values[i] = ec._TroublePair_one(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "other":
+			out.Values[i] = ec._TroublePair_other(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1629,6 +2069,11 @@ func (ec *executionContext) marshalNLanguageFacet2ᚖlibraryᚑcatalogueᚋgraph
 	return ec._LanguageFacet(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNMarkDifferentInput2libraryᚑcatalogueᚋgraphᚋmodelᚐMarkDifferentInput(ctx context.Context, v any) (model.MarkDifferentInput, error) {
+	res, err := ec.unmarshalInputMarkDifferentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNPriceFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPriceFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PriceFacet) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1681,6 +2126,69 @@ func (ec *executionContext) marshalNPublisherFacet2ᚖlibraryᚑcatalogueᚋgrap
 	return ec._PublisherFacet(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNTrouble2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTroubleᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Trouble) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTrouble2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTrouble(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTrouble2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTrouble(ctx context.Context, sel ast.SelectionSet, v *model.Trouble) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Trouble(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNTroubleKind2libraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKind(ctx context.Context, v any) (model.TroubleKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := model.TroubleKind(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNTroubleKind2libraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKind(ctx context.Context, sel ast.SelectionSet, v model.TroubleKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) marshalNTroublePair2libraryᚑcatalogueᚋgraphᚋmodelᚐTroublePair(ctx context.Context, sel ast.SelectionSet, v model.TroublePair) graphql.Marshaler {
+	return ec._TroublePair(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNTroublePair2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTroublePairᚄ(ctx context.Context, sel ast.SelectionSet, v []model.TroublePair) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTroublePair2libraryᚑcatalogueᚋgraphᚋmodelᚐTroublePair(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNYearFacet2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.BookGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1705,6 +2213,49 @@ func (ec *executionContext) marshalNYearFacet2ᚖlibraryᚑcatalogueᚋgraphᚋm
 		return graphql.Null
 	}
 	return ec._YearFacet(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOMarkDifferentPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐMarkDifferentPayload(ctx context.Context, sel ast.SelectionSet, v *model.MarkDifferentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MarkDifferentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOTroubleKind2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKindᚄ(ctx context.Context, v any) ([]model.TroubleKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]model.TroubleKind, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNTroubleKind2libraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKind(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOTroubleKind2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKindᚄ(ctx context.Context, sel ast.SelectionSet, v []model.TroubleKind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTroubleKind2libraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -27,8 +27,10 @@ type ResolverRoot interface {
 	Category() CategoryResolver
 	CategoryFacet() CategoryFacetResolver
 	Change() ChangeResolver
+	ChangeSet() ChangeSetResolver
 	Genre() GenreResolver
 	GenreFacet() GenreFacetResolver
+	Lookup() LookupResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 	Subscription() SubscriptionResolver
@@ -100,12 +102,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputLoadSampleInput,
 		ec.unmarshalInputLoginInput,
 		ec.unmarshalInputLogoutInput,
+		ec.unmarshalInputMarkDifferentInput,
+		ec.unmarshalInputReplaceAuthorInput,
 		ec.unmarshalInputRestoreBookInput,
 		ec.unmarshalInputRestoreCategoryInput,
 		ec.unmarshalInputRestoreGenreInput,
 		ec.unmarshalInputStringFilter,
+		ec.unmarshalInputUndoChangeSetInput,
 		ec.unmarshalInputUpdateBookInput,
 		ec.unmarshalInputUpdateBooksInput,
+		ec.unmarshalInputUpdateBooksRow,
 		ec.unmarshalInputUpdateCategoriesInput,
 		ec.unmarshalInputUpdateCategoryInput,
 		ec.unmarshalInputUpdateGenreInput,
@@ -287,6 +293,12 @@ func (ec *executionContext) childFields_Book(ctx context.Context, field graphql.
 		return ec.fieldContext_Book_language(ctx, field)
 	case "shelfMark":
 		return ec.fieldContext_Book_shelfMark(ctx, field)
+	case "subtitle":
+		return ec.fieldContext_Book_subtitle(ctx, field)
+	case "series":
+		return ec.fieldContext_Book_series(ctx, field)
+	case "seriesNumber":
+		return ec.fieldContext_Book_seriesNumber(ctx, field)
 	case "price":
 		return ec.fieldContext_Book_price(ctx, field)
 	case "genreId":
@@ -401,6 +413,8 @@ func (ec *executionContext) childFields_BookResult(ctx context.Context, field gr
 		return ec.fieldContext_BookResult_index(ctx, field)
 	case "book":
 		return ec.fieldContext_BookResult_book(ctx, field)
+	case "before":
+		return ec.fieldContext_BookResult_before(ctx, field)
 	case "error":
 		return ec.fieldContext_BookResult_error(ctx, field)
 	}
@@ -521,8 +535,22 @@ func (ec *executionContext) childFields_Change(ctx context.Context, field graphq
 		return ec.fieldContext_Change_genre(ctx, field)
 	case "category":
 		return ec.fieldContext_Change_category(ctx, field)
+	case "changeSet":
+		return ec.fieldContext_Change_changeSet(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Change", field.Name)
+}
+
+func (ec *executionContext) childFields_ChangeCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_ChangeCount_type(ctx, field)
+	case "operation":
+		return ec.fieldContext_ChangeCount_operation(ctx, field)
+	case "count":
+		return ec.fieldContext_ChangeCount_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeCount", field.Name)
 }
 
 func (ec *executionContext) childFields_ChangePage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -535,6 +563,24 @@ func (ec *executionContext) childFields_ChangePage(ctx context.Context, field gr
 		return ec.fieldContext_ChangePage_hasMore(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangePage", field.Name)
+}
+
+func (ec *executionContext) childFields_ChangeSet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ChangeSet_id(ctx, field)
+	case "at":
+		return ec.fieldContext_ChangeSet_at(ctx, field)
+	case "actor":
+		return ec.fieldContext_ChangeSet_actor(ctx, field)
+	case "operation":
+		return ec.fieldContext_ChangeSet_operation(ctx, field)
+	case "counts":
+		return ec.fieldContext_ChangeSet_counts(ctx, field)
+	case "changes":
+		return ec.fieldContext_ChangeSet_changes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeSet", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -699,6 +745,42 @@ func (ec *executionContext) childFields_DeleteGenresPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type DeleteGenresPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_FoundBook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_FoundBook_source(ctx, field)
+	case "isbn":
+		return ec.fieldContext_FoundBook_isbn(ctx, field)
+	case "name":
+		return ec.fieldContext_FoundBook_name(ctx, field)
+	case "author":
+		return ec.fieldContext_FoundBook_author(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_FoundBook_publishedAt(ctx, field)
+	case "pages":
+		return ec.fieldContext_FoundBook_pages(ctx, field)
+	case "publisher":
+		return ec.fieldContext_FoundBook_publisher(ctx, field)
+	case "language":
+		return ec.fieldContext_FoundBook_language(ctx, field)
+	case "description":
+		return ec.fieldContext_FoundBook_description(ctx, field)
+	case "price":
+		return ec.fieldContext_FoundBook_price(ctx, field)
+	case "genre":
+		return ec.fieldContext_FoundBook_genre(ctx, field)
+	case "category":
+		return ec.fieldContext_FoundBook_category(ctx, field)
+	case "subtitle":
+		return ec.fieldContext_FoundBook_subtitle(ctx, field)
+	case "series":
+		return ec.fieldContext_FoundBook_series(ctx, field)
+	case "seriesNumber":
+		return ec.fieldContext_FoundBook_seriesNumber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FoundBook", field.Name)
+}
+
 func (ec *executionContext) childFields_Genre(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "nodeId":
@@ -839,6 +921,40 @@ func (ec *executionContext) childFields_LogoutPayload(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type LogoutPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Lookup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "books":
+		return ec.fieldContext_Lookup_books(ctx, field)
+	case "sources":
+		return ec.fieldContext_Lookup_sources(ctx, field)
+	case "existing":
+		return ec.fieldContext_Lookup_existing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Lookup", field.Name)
+}
+
+func (ec *executionContext) childFields_LookupSource(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_LookupSource_name(ctx, field)
+	case "status":
+		return ec.fieldContext_LookupSource_status(ctx, field)
+	case "message":
+		return ec.fieldContext_LookupSource_message(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LookupSource", field.Name)
+}
+
+func (ec *executionContext) childFields_MarkDifferentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "different":
+		return ec.fieldContext_MarkDifferentPayload_different(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_MarkDifferentPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MarkDifferentPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_OffsetPageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -923,6 +1039,8 @@ func (ec *executionContext) childFields_RowError(ctx context.Context, field grap
 		return ec.fieldContext_RowError_message(ctx, field)
 	case "fields":
 		return ec.fieldContext_RowError_fields(ctx, field)
+	case "currentVersion":
+		return ec.fieldContext_RowError_currentVersion(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RowError", field.Name)
 }
@@ -935,6 +1053,58 @@ func (ec *executionContext) childFields_RowFieldError(ctx context.Context, field
 		return ec.fieldContext_RowFieldError_message(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RowFieldError", field.Name)
+}
+
+func (ec *executionContext) childFields_Trouble(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Trouble_kind(ctx, field)
+	case "count":
+		return ec.fieldContext_Trouble_count(ctx, field)
+	case "pairs":
+		return ec.fieldContext_Trouble_pairs(ctx, field)
+	case "different":
+		return ec.fieldContext_Trouble_different(ctx, field)
+	case "books":
+		return ec.fieldContext_Trouble_books(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Trouble", field.Name)
+}
+
+func (ec *executionContext) childFields_TroublePair(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "one":
+		return ec.fieldContext_TroublePair_one(ctx, field)
+	case "other":
+		return ec.fieldContext_TroublePair_other(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TroublePair", field.Name)
+}
+
+func (ec *executionContext) childFields_UndoChangeSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rows":
+		return ec.fieldContext_UndoChangeSetPayload_rows(ctx, field)
+	case "changeSetId":
+		return ec.fieldContext_UndoChangeSetPayload_changeSetId(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_UndoChangeSetPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UndoChangeSetPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UndoneRow(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_UndoneRow_type(ctx, field)
+	case "rowId":
+		return ec.fieldContext_UndoneRow_rowId(ctx, field)
+	case "operation":
+		return ec.fieldContext_UndoneRow_operation(ctx, field)
+	case "conflict":
+		return ec.fieldContext_UndoneRow_conflict(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UndoneRow", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -23,7 +23,7 @@ type MutationResolver interface {
 	UpdateBook(ctx context.Context, input model.UpdateInput[model.BookPatch]) (*model.Payload[model.Book], error)
 	DeleteBook(ctx context.Context, input model.DeleteInput) (*model.DeletePayload, error)
 	CreateBooks(ctx context.Context, input model.BulkInput[model.CreateBookInput]) (*model.BulkPayload[model.Book], error)
-	UpdateBooks(ctx context.Context, input model.UpdateManyInput[model.BookPatch]) (*model.BulkPayload[model.Book], error)
+	UpdateBooks(ctx context.Context, input model.UpdateBooksInput) (*model.BulkPayload[model.Book], error)
 	DeleteBooks(ctx context.Context, input model.DeleteManyInput) (*model.BulkPayload[model.Book], error)
 	CreateGenres(ctx context.Context, input model.BulkInput[model.CreateGenreInput]) (*model.BulkPayload[model.Genre], error)
 	UpdateGenres(ctx context.Context, input model.UpdateManyInput[model.GenrePatch]) (*model.BulkPayload[model.Genre], error)
@@ -37,6 +37,8 @@ type MutationResolver interface {
 	RestoreBook(ctx context.Context, input model.RestoreInput) (*model.Payload[model.Book], error)
 	RestoreGenre(ctx context.Context, input model.RestoreInput) (*model.Payload[model.Genre], error)
 	RestoreCategory(ctx context.Context, input model.RestoreInput) (*model.Payload[model.Category], error)
+	UndoChangeSet(ctx context.Context, input model.UndoChangeSetInput) (*model.UndoChangeSetPayload, error)
+	MarkDifferent(ctx context.Context, input model.MarkDifferentInput) (*model.MarkDifferentPayload, error)
 	CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.Payload[model.Genre], error)
 	UpdateGenre(ctx context.Context, input model.UpdateInput[model.GenrePatch]) (*model.Payload[model.Genre], error)
 	DeleteGenre(ctx context.Context, input model.DeleteInput) (*model.DeletePayload, error)
@@ -52,12 +54,15 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error)
 	Book(ctx context.Context, id string, asOf *model.Timestamp) (*model.Book, error)
 	BooksByIsbn(ctx context.Context, isbn string) ([]*model.Book, error)
+	Lookup(ctx context.Context, isbn string) (*model.Lookup, error)
 	Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Book], error)
 	Category(ctx context.Context, id string, asOf *model.Timestamp) (*model.Category, error)
 	Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Category], error)
 	Changes(ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string, first int) (*model.ChangePage, error)
 	RecentChanges(ctx context.Context, types []model.CatalogueType, operations []model.ChangeOperation, actor *string, since *model.Timestamp, after *string, first int) (*model.ChangePage, error)
 	History(ctx context.Context, typeArg model.CatalogueType, id string, first int, after *string) (*model.ChangePage, error)
+	ChangeSet(ctx context.Context, id string) (*model.ChangeSet, error)
+	Troubles(ctx context.Context, kinds []model.TroubleKind) ([]*model.Trouble, error)
 	Genre(ctx context.Context, id string, asOf *model.Timestamp) (*model.Genre, error)
 	Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Genre], error)
 	BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first int, offset int) (*model.BookGroupPage, error)
@@ -281,6 +286,20 @@ func (ec *executionContext) field_Mutation_logout_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_markDifferent_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.MarkDifferentInput, error) {
+			return ec.unmarshalNMarkDifferentInput2libraryᚑcatalogueᚋgraphᚋmodelᚐMarkDifferentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_restoreBook_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -323,6 +342,20 @@ func (ec *executionContext) field_Mutation_restoreGenre_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_undoChangeSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.UndoChangeSetInput, error) {
+			return ec.unmarshalNUndoChangeSetInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUndoChangeSetInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateBook_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -341,8 +374,8 @@ func (ec *executionContext) field_Mutation_updateBooks_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.UpdateManyInput[model.BookPatch], error) {
-			return ec.unmarshalNUpdateBooksInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateManyInput(ctx, v)
+		func(ctx context.Context, v any) (model.UpdateBooksInput, error) {
+			return ec.unmarshalNUpdateBooksInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBooksInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -723,6 +756,20 @@ func (ec *executionContext) field_Query_category_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_changeSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_changes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -899,6 +946,20 @@ func (ec *executionContext) field_Query_history_args(ctx context.Context, rawArg
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_lookup_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "isbn",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["isbn"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_node_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -978,6 +1039,20 @@ func (ec *executionContext) field_Query_recentChanges_args(ctx context.Context, 
 		return nil, err
 	}
 	args["first"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_troubles_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+		func(ctx context.Context, v any) ([]model.TroubleKind, error) {
+			return ec.unmarshalOTroubleKind2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTroubleKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kinds"] = arg0
 	return args, nil
 }
 
@@ -1209,7 +1284,7 @@ func (ec *executionContext) _Mutation_updateBooks(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateBooks(ctx, fc.Args["input"].(model.UpdateManyInput[model.BookPatch]))
+			return ec.Resolvers.Mutation().UpdateBooks(ctx, fc.Args["input"].(model.UpdateBooksInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.BulkPayload[model.Book]) graphql.Marshaler {
@@ -1809,6 +1884,94 @@ func (ec *executionContext) fieldContext_Mutation_restoreCategory(ctx context.Co
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_restoreCategory_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_undoChangeSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_undoChangeSet(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UndoChangeSet(ctx, fc.Args["input"].(model.UndoChangeSetInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UndoChangeSetPayload) graphql.Marshaler {
+			return ec.marshalOUndoChangeSetPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUndoChangeSetPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_undoChangeSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UndoChangeSetPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_undoChangeSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_markDifferent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_markDifferent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MarkDifferent(ctx, fc.Args["input"].(model.MarkDifferentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.MarkDifferentPayload) graphql.Marshaler {
+			return ec.marshalOMarkDifferentPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐMarkDifferentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_markDifferent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MarkDifferentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_markDifferent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2479,6 +2642,50 @@ func (ec *executionContext) fieldContext_Query_booksByIsbn(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_lookup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_lookup(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Lookup(ctx, fc.Args["isbn"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Lookup) graphql.Marshaler {
+			return ec.marshalNLookup2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐLookup(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_lookup(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Lookup(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_lookup_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_books(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2737,6 +2944,94 @@ func (ec *executionContext) fieldContext_Query_history(ctx context.Context, fiel
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_history_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_changeSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_changeSet(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().ChangeSet(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeSet) graphql.Marshaler {
+			return ec.marshalOChangeSet2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐChangeSet(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_changeSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChangeSet(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_changeSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_troubles(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_troubles(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Troubles(ctx, fc.Args["kinds"].([]model.TroubleKind))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Trouble) graphql.Marshaler {
+			return ec.marshalNTrouble2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTroubleᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_troubles(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Trouble(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_troubles_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3807,6 +4102,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "undoChangeSet":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_undoChangeSet(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "markDifferent":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_markDifferent(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createGenre":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createGenre(ctx, field)
@@ -4118,6 +4427,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "lookup":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_lookup(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "books":
 			field := field
 
@@ -4238,6 +4569,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_history(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "changeSet":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_changeSet(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "troubles":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_troubles(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

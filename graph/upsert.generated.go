@@ -273,7 +273,7 @@ func (ec *executionContext) unmarshalInputUpsertBookInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "pages", "publishedAt", "author", "isbn", "publisher", "language", "shelfMark", "price", "genreId", "expectedVersion", "clientMutationId"}
+	fieldsInOrder := [...]string{"id", "name", "description", "pages", "publishedAt", "author", "isbn", "publisher", "language", "shelfMark", "subtitle", "series", "seriesNumber", "price", "genreId", "expectedVersion", "clientMutationId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -350,6 +350,27 @@ func (ec *executionContext) unmarshalInputUpsertBookInput(ctx context.Context, o
 				return it, err
 			}
 			it.ShelfMark = graphql.OmittableOf(data)
+		case "subtitle":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subtitle"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Subtitle = graphql.OmittableOf(data)
+		case "series":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("series"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Series = graphql.OmittableOf(data)
+		case "seriesNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seriesNumber"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SeriesNumber = graphql.OmittableOf(data)
 		case "price":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("price"))
 			data, err := ec.unmarshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)

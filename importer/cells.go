@@ -31,7 +31,7 @@ func (f *File) columnName(o origin) string {
 
 // value returns the value of a field as written, and its origin, or nil. A date counts before its year, and a value
 // that can be read before one that cannot. An empty cell is an empty text, and clears an optional field; without a
-// cell, or with a mark of no value, the field is absent and keeps what is stored.
+// cell, with a mark of no value, or in a list with look-ups, the field is absent and keeps what is stored.
 func (f *File) value(r *source.Record, field string) (v model.Value, from *origin) {
 	empty, marked := false, false
 	for i := range f.columns[field] {
@@ -47,7 +47,7 @@ func (f *File) value(r *source.Record, field string) (v model.Value, from *origi
 	case from != nil:
 	case hasDefault:
 		v = model.Text(text)
-	case empty && !marked:
+	case empty && !marked && !f.hasLookups:
 		v = model.Text("")
 	}
 	return v, from
@@ -94,13 +94,19 @@ func (f *File) cell(r *source.Record, column int) model.Value {
 	return r.Values[f.Header[column]]
 }
 
-// isExport reports whether the columns are named as our exports name them, by the fields or by their labels.
+// isExport reports whether the columns are named as our exports name them, by the fields or by their labels. Older
+// exports end before the subtitle.
 func (f *File) isExport() bool {
 	var names, labels []string
 	for _, field := range model.ImportFields {
 		names, labels = append(names, f.columnOf(field)), append(labels, model.ImportField(field).Label)
 	}
-	return slices.Equal(names, model.ImportFields) || slices.Equal(names, labels)
+	older := slices.Index(model.ImportFields, "subtitle")
+	isOf := func(fields []string) bool {
+		return slices.Equal(names[:older], fields[:older]) &&
+			(slices.Equal(names, fields) || strings.Join(names[older:], "") == "")
+	}
+	return isOf(model.ImportFields) || isOf(labels)
 }
 
 // isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no

@@ -73,7 +73,8 @@ func TestReadableOfSeveral(t *testing.T) {
 func TestExport(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{"name": `["A", "B"] /`, "description": `{"A"}`, "pages": "1", "published_at": "2000-01-01", "author": `["Doe, Jane"]`,
-		"price": "1.00", "genre": `['G']`, "category": `["C"]`, "isbn": "9783161484100", "publisher": `["P"] :`, "language": "de", "shelf_mark": "[A] /"}
+		"price": "1.00", "genre": `['G']`, "category": `["C"]`, "isbn": "9783161484100", "publisher": `["P"] :`, "language": "de", "shelf_mark": "[A] /",
+		"subtitle": "A; B", "series": "[S] ;", "series_number": "1.5"}
 	text := strings.Join(model.ImportFields, ",") + "\n"
 	for i, field := range model.ImportFields {
 		text += strings.Repeat(",", min(i, 1)) + `"` + strings.ReplaceAll(want[field], `"`, `""`) + `"`

@@ -98,8 +98,8 @@ func (c *chooser) single(name string) []int {
 	if !ok || err != nil || n < 1 {
 		return nil
 	}
-	if of == "" && n <= len(c.header) {
-		return []int{n - 1}
+	if added := addedColumns(c.header); of == "" && n+added <= len(c.header) {
+		return []int{n + added - 1}
 	}
 	if all := c.equal(of); n <= len(all) {
 		return all[n-1 : n]
@@ -298,8 +298,8 @@ func unnumbered(name string) string { return strings.TrimRight(name, "0123456789
 // usedColumns returns the columns of all fields, and those that a file of rejected rows adds.
 func (c *chooser) usedColumns() map[int]bool {
 	used := map[int]bool{}
-	for i := range rejectColumns {
-		used[i] = isRejects(c.header)
+	for i := range addedColumns(c.header) {
+		used[i] = true
 	}
 	for _, origins := range c.found {
 		for _, o := range origins {

@@ -93,7 +93,7 @@ func (f *File) Columns() (columns []Column) {
 			}
 		}
 		for _, form := range f.readings[field].sortedForms() {
-			form.Places = []string{}
+			form.Places = []model.Message{}
 			if form.Value, _ = f.readings[field].read(form.Text); form.Value == "" {
 				for _, row := range form.rows {
 					form.Places = append(form.Places, f.place(row))
@@ -109,7 +109,10 @@ func (f *File) Columns() (columns []Column) {
 // Where returns the number of cells, and the places of the first, of a form that is not readable: "3 rows: line 2, line
 // 5 and 1 more".
 func (form *Form) Where() string {
-	text := fmt.Sprintf("%s: %s", CountRows(form.Cells), strings.Join(form.Places, ", "))
+	text := CountRows(form.Cells).String()
+	for i, place := range form.Places {
+		text += map[bool]string{true: ": ", false: ", "}[i == 0] + place.String()
+	}
 	if more := form.Cells - len(form.Places); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -123,7 +123,7 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *names) (*Question, 
 		}
 		key := book.Row().Key()
 		hashed := model.Key[uint64]{Name: hash(key.Name), Author: hash(key.Author), ISBN: hash(key.ISBN),
-			ShelfMark: hash(key.ShelfMark)}
+			ShelfMark: hash(key.ShelfMark), Whole: hash(key.Whole)}
 		named[hashed.Name] = append(named[hashed.Name],
 			bookRow{hashed, uint32(surveyed.values.Sum64()), uint32(row.Number)})
 		surveyed.values.Reset()
@@ -191,6 +191,7 @@ func sameBooks(rows []bookRow) (books []*sameBook) {
 			met[0].key.Author = r.key.Author
 			met[0].key.ISBN, met[0].key.ShelfMark = cmp.Or(r.key.ISBN, met[0].key.ISBN),
 				cmp.Or(r.key.ShelfMark, met[0].key.ShelfMark)
+			met[0].key.Whole = cmp.Or(r.key.Whole, met[0].key.Whole)
 			met[0].rows = append(met[0].rows, r)
 		}
 	}
@@ -241,24 +242,25 @@ func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*
 	if err != nil {
 		return nil, err
 	}
-	has := "books have"
+	text := model.Messagef("%d books have several rows with different values", len(conflicts))
 	if len(conflicts) == 1 {
-		has = "book has"
+		text = model.Messagef("1 book has several rows with different values")
 	}
 	q := &Question{Option: "duplicates", Rows: len(conflicts),
-		Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
-			{"duplicates", DuplicatesKeep, "imports all, as different books", "Keep all: they are different books"},
-			{"duplicates", DuplicatesLast, "imports the last of the rows", "Use the last row"},
-			{"duplicates", DuplicatesFirst, "imports the first", "Use the first row"},
-			{"duplicates", DuplicatesReject, "imports none", "Skip these books"},
+		Text: text, Answers: []Answer{
+			{"duplicates", DuplicatesKeep, "imports all, as different books",
+				model.Messagef("Keep all: they are different books")},
+			{"duplicates", DuplicatesLast, "imports the last of the rows", model.Messagef("Use the last row")},
+			{"duplicates", DuplicatesFirst, "imports the first", model.Messagef("Use the first row")},
+			{"duplicates", DuplicatesReject, "imports none", model.Messagef("Skip these books")},
 		}}
 	for _, c := range shown {
 		one, other := rows[c.row].form.ImportBook(), rows[c.other].form.ImportBook()
-		q.Examples = append(q.Examples, fmt.Sprintf("%s and %s: %s, %s: %s", rows[c.row].Place(), rows[c.other].Place(),
-			Printable(one.Name), Printable(one.Author), difference(one, other)))
+		q.Examples = append(q.Examples, model.Messagef("%s and %s: %s, %s: %s", rows[c.row].Place(),
+			rows[c.other].Place(), Printable(one.Name), Printable(one.Author), difference(one, other)))
 	}
 	if more := len(conflicts) - len(shown); more > 0 {
-		q.Examples = append(q.Examples, fmt.Sprintf("and %d more", more))
+		q.Examples = append(q.Examples, model.Messagef("and %d more", more))
 	}
 	return q, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/graph/model"
+
 	"library-catalogue/importer/source"
 )
 
@@ -173,9 +175,9 @@ func TestAnswersOfMissingFields(t *testing.T) {
 	questions, _ := errors.AsType[Questions](err)
 	want := Questions{{
 		Option: "map", Fields: []string{"author", "price", "category"},
-		Answers:    []Answer{{"map", "author=Auhtor", "reads author from that column", "Use Auhtor for Author: Ann One; Bob Two"}},
-		Text:       "the header has no column author (did you mean Auhtor?), price. It has: name, pages, date, Auhtor, Weite, genre",
-		Examples:   []string{"author may be Auhtor: Ann One; Bob Two", "price may be Weite: 1.5; 2.5"},
+		Answers:    []Answer{{"map", "author=Auhtor", "reads author from that column", model.Messagef("Use %s for %s: %s", "Auhtor", "Author", "Ann One; Bob Two")}},
+		Text:       model.Message{Key: "the header has no column author (did you mean Auhtor?), price. It has: name, pages, date, Auhtor, Weite, genre"},
+		Examples:   []model.Message{model.Messagef("%s may be %s: %s", "author", "Auhtor", "Ann One; Bob Two"), model.Messagef("%s may be %s: %s", "price", "Weite", "1.5; 2.5")},
 		Candidates: []Candidate{{"author", "Auhtor", []string{"Ann One", "Bob Two"}}, {"price", "Weite", []string{"1.5", "2.5"}}},
 	}}
 	if diff := cmp.Diff(want, questions); diff != "" {

@@ -2,8 +2,6 @@ package importer
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -35,17 +33,18 @@ func (f *File) findFormat(ctx context.Context) (err error) {
 	isRejected := f.hasRejects(ctx)
 	switch {
 	case isSheet && o.Format != "" && o.Format != source.FormatXLSX:
-		return fmt.Errorf("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto", o.Format)
+		return model.Messagef("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto",
+			o.Format)
 	case !isSheet && o.Format == source.FormatXLSX && !isRejected:
-		return errors.New("the file is not a spreadsheet (.xlsx): set the format option to auto")
+		return model.Messagef("the file is not a spreadsheet (.xlsx): set the format option to auto")
 	case isSheet && o.Delimiter != 0:
 		return f.misplaced("delimiter", "CSV only")
 	case isSheet && o.Encoding != "":
-		return fmt.Errorf("the encoding option applies to texts only, and the file is %s: leave it out", f.Kind())
+		return model.Messagef("the encoding option applies to texts only, and the file is %s: leave it out", f.Kind())
 	case isSheet, isRejected: // a sheet was converted, and begins with the header
-		o.Format, o.HeaderRow, o.Delimiter = source.FormatCSV, 1, ','
+		o.Format, o.HeaderRow, o.Delimiter, o.NoHeader = source.FormatCSV, 1, ',', o.NoHeader && !isRejected
 	case o.Sheet != "":
-		return errors.New("the sheet option applies to spreadsheets only, and the file is none: leave it out")
+		return model.Messagef("the sheet option applies to spreadsheets only, and the file is none: leave it out")
 	}
 	if f.format, err = f.Format(ctx, o.Format, o.Delimiter, f.header()); err != nil || f.format.Name == source.CSV {
 		return err
@@ -63,7 +62,7 @@ func (f *File) findFormat(ctx context.Context) (err error) {
 
 // misplaced returns the error of an option of other formats.
 func (f *File) misplaced(option, formats string) error {
-	return fmt.Errorf("the %s option applies to %s, and the file is %s", option, formats, f.Kind())
+	return model.Messagef("the %s option applies to %s, and the file is %s", option, formats, f.Kind())
 }
 
 // findColumns finds the columns of the fields.
@@ -76,6 +75,11 @@ func (f *File) findColumns(ctx context.Context) error {
 	f.seen = len(f.Header)
 	if f.isJSON() {
 		return f.findKeys(ctx)
+	}
+	f.hasLookups = hasLookups(f.Header)
+	f.options.Lookups = f.options.Lookups || f.hasLookups
+	if f.isISBNList() {
+		f.options.NoHeader, f.format.NoHeader, f.Header = true, true, []string{"isbn"}
 	}
 	if err := f.choose(ctx); err != nil || !f.hasNoHeader() {
 		return err
@@ -106,7 +110,7 @@ func (f *File) findKeys(ctx context.Context) error {
 	case err != nil:
 		return err
 	case rows == 0 && !f.format.IsJSON():
-		return fmt.Errorf("the file has no record of %s", f.format.Name)
+		return model.Messagef("the file has no record of %s", f.format.Name)
 	}
 	f.Header = append([]string{}, slices.Sorted(maps.Keys(keys))...) // not nil
 	if err := f.choose(ctx); err != nil {
@@ -133,7 +137,8 @@ func (f *File) HasGuessedHeader() bool {
 // hasNoHeader reports whether the first row is a book: none of its cells is a known name, and one is a number, a date
 // or a code as those below it.
 func (f *File) hasNoHeader() bool {
-	if f.options.NoHeader || f.isHeaderGiven || f.format.Before > 0 || len(f.options.Columns) > 0 || len(f.Header) < 3 {
+	if f.options.NoHeader || f.isHeaderGiven || f.format.Before > 0 || len(f.options.Columns) > 0 ||
+		len(f.Header) < 3 && !hasISBN(f.Header) {
 		return false
 	}
 	isBook := f.isBook(f.Header)

@@ -8,6 +8,8 @@
 //     notation of each column (readings.go) and duplicate rows (duplicates.go).
 //  3. Reader converts records to rows (reader.go).
 //  4. Importer stores the rows (importer.go).
+//
+// Look-ups can complete the rows of a list before that, as a file of rejected rows (lookups.go).
 package importer
 
 import (
@@ -16,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
@@ -90,11 +91,11 @@ func (c Counts) String() string {
 }
 
 // CountRows returns a number of rows in words.
-func CountRows(n int) string {
+func CountRows(n int) model.Message {
 	if n == 1 {
-		return "1 row"
+		return model.Messagef("1 row")
 	}
-	return strconv.Itoa(n) + " rows"
+	return model.Messagef("%d rows", n)
 }
 
 // Outcome is how much of a file an ended import has stored.
@@ -124,8 +125,9 @@ func (im *Importer) Outcome(err error) Outcome {
 }
 
 // Import stores the rows of a file, with one transaction for each batch, or for all if it is strict. If the database
-// retries a transaction of all rows, they are read again.
+// retries a transaction of all rows, they are read again. The changes are one change set.
 func (im *Importer) Import(ctx context.Context, file *File) error {
+	ctx = model.WithChangeSet(ctx)
 	im.importBooks = im.Catalogue.ImportBooks
 	if im.DryRun {
 		im.importBooks = im.Catalogue.PreviewImport()
@@ -164,7 +166,8 @@ func (im *Importer) importRows(ctx context.Context, file *File) error {
 			}
 			switch isEnd := errors.Is(b.err, io.EOF); {
 			case isEnd && im.Rows() != file.Rows:
-				return fmt.Errorf("the file changed during the import: it had %s, and now has %d", CountRows(file.Rows),
+				return model.Messagef("the file changed during the import: it had %s, and now has %d",
+					CountRows(file.Rows),
 					im.Rows())
 			case isEnd:
 				return nil

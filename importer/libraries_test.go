@@ -196,14 +196,30 @@ func TestPublication(t *testing.T) {
 	}
 }
 
+// TestSeriesIndex reads numbers in the series as Calibre writes them, and those of other lists as they are.
+func TestSeriesIndex(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"series,series_index\nS,2.0": "2", "series,series_index\nS,1.5": "1.5", "series,series_index\n,1.0": "", "series_index\n1.0": "",
+		"Series,Series No.\nS,2.0": "2.0", "Reihe,seriesNumber\n,IV": "IV",
+	} {
+		header, cells, _ := strings.Cut(text, "\n")
+		f, err := surveyOf(t, []byte("title,pages,date,author,price,genre,"+header+"\nA,1,2000,X,1,G,"+cells+"\n"), Options{})
+		must(t, err)
+		if got := readRow(t, f)["series_number"]; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestUnusedFields: the report of a file of a library program names the fields that are not used, even if nothing had
 // to be detected.
 func TestUnusedFields(t *testing.T) {
 	t.Parallel()
-	f, err := surveyOf(t, []byte("@book{a, title={A}, author={{Plato}}, date={2001-02-03}, pagetotal={3}, series={S}}\n"), Options{
+	f, err := surveyOf(t, []byte("@book{a, title={A}, author={{Plato}}, date={2001-02-03}, pagetotal={3}, note={S}}\n"), Options{
 		Defaults: map[string]string{"price": "0", "genre": "Unsorted", "category": "Books"}})
 	must(t, err)
-	if f.IsPlain() || strings.Join(f.Unused(), " ") != "series" {
+	if f.IsPlain() || strings.Join(f.Unused(), " ") != "note" {
 		t.Error(f.IsPlain(), f.Unused())
 	}
 }

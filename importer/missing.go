@@ -55,7 +55,7 @@ func (f *File) missingQuestion(missing []string) *Question {
 			texts = append(texts, fmt.Sprintf("%s %s no %s", CountRows(f.holes[field]), verb, field))
 		}
 	}
-	q.Text = strings.Join(texts, ". ")
+	q.Text.Key = strings.Join(texts, ". ") // the page asks for each field
 	return q
 }
 
@@ -67,13 +67,13 @@ func (f *File) propose(q *Question, c rank) {
 	q.Candidates = append(q.Candidates, Candidate{c.field, column, values})
 	if c.isAnswer {
 		q.Answers = append(q.Answers, Answer{"map", c.field + "=" + column, "reads " + c.field + " from that column",
-			fmt.Sprintf("Use %s for %s: %s", Printable(column), model.ImportField(c.field).Label, first)})
+			model.Messagef("Use %s for %s: %s", Printable(column), model.ImportField(c.field).Label, first)})
 	}
 	if f.profiles[c.column].Points(c.field) < 0 {
 		q.Examples = append(q.Examples,
-			fmt.Sprintf("the column %s is filled, but not readable as %s: %s", Printable(column), c.field, first))
+			model.Messagef("the column %s is filled, but not readable as %s: %s", Printable(column), c.field, first))
 	} else {
-		q.Examples = append(q.Examples, fmt.Sprintf("%s may be %s: %s", c.field, Printable(column), first))
+		q.Examples = append(q.Examples, model.Messagef("%s may be %s: %s", c.field, Printable(column), first))
 	}
 }
 
@@ -82,7 +82,7 @@ func (f *File) propose(q *Question, c rank) {
 func (f *File) address(i int) string {
 	name := f.Header[i]
 	if name == "" || strings.Contains(name, ";") || Printable(name) != name || slices.Index(f.Header, name) != i {
-		return "#" + strconv.Itoa(i+1)
+		return "#" + strconv.Itoa(i+1-addedColumns(f.Header))
 	}
 	return name
 }

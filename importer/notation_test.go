@@ -1,9 +1,12 @@
 package importer
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/graph/model"
 )
 
 // TestNotations reads a text as each notation has it.
@@ -40,6 +43,7 @@ func TestNotationOf(t *testing.T) {
 		"Titel,Autor,Verlag,Genre\nA,X,Z,G\n":                                                                     {"name": card, "author": persons, "publisher": card, "genre": genres},
 		"Titel,100$a,Genre,655$a\nA,X,Z,G\n":                                                                      {"author": marcPersons},
 		"name,description,pages,published_at,author,price,genre,category,isbn,publisher,language,shelf_mark\n1\n": {"name": own, "pages": own, "genre": own, "published_at": own},
+		strings.Join(model.ImportFields, ",") + "\n1\n":                                                           {"name": own, "subtitle": own, "series_number": own},
 		marc: {"name": own, "genre": headings, "published_at": asWritten},
 		"@book{a, title={A}, author={Ann Lee}, keywords={x, y}}\n": {"name": own, "genre": tags, "category": tags},
 		"TY  - BOOK\nTI  - A\nAU  - Lee, Ann\nKW  - x\nER  - \n":   {"genre": keywords},

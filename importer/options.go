@@ -47,6 +47,7 @@ type Options struct {
 	Duplicates string            // a value of DuplicateRules; "" means ask
 	LastYear   int               // latest year of two digits
 	MaxRows    int               // maximum rows of the file; 0 means no limit
+	Lookups    bool              // rows have values of look-ups, or will have them: no column but the ISBN is required
 }
 
 // hasKey reports whether a map has a key.
@@ -63,7 +64,7 @@ func (o *Options) hasDefault(field string) bool { return hasKey(o.Defaults, fiel
 
 // needs reports whether a field needs a column.
 func (o *Options) needs(field string) bool {
-	return !o.hasDefault(field) && !model.ImportField(field).Nullable
+	return !o.Lookups && !o.hasDefault(field) && !model.ImportField(field).Nullable
 }
 
 // nameOf returns the given name of a field's column, or else the field's own name.

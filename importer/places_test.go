@@ -36,7 +36,7 @@ func TestPlaces(t *testing.T) {
 		must(t, err)
 		var places []string
 		for _, row := range rows {
-			places = append(places, row.Place())
+			places = append(places, row.Place().String())
 		}
 		if diff := cmp.Diff(test.want, places); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,15 +14,15 @@ type Questions []*Question
 
 // Question is what one option decides.
 type Question struct {
-	Rows     int      `json:"-"`         // for dates and duplicates: rows that it holds back
-	Option   string   `json:"parameter"` // encoding, map, dates, decimal, no_header or duplicates
-	Text     string   `json:"text"`      // a sentence without its end
-	Examples []string `json:"examples"`  // lines about rows of the file
+	Rows     int             // for dates and duplicates: rows that it holds back
+	Option   string          // encoding, map, dates, decimal, no_header or duplicates
+	Text     model.Message   // a sentence without its end
+	Examples []model.Message // lines about rows of the file
 	// for map: fields without a column or with empty cells, and the category, which new genres need
-	Fields  []string `json:"fields"`
-	Answers []Answer `json:"answers"` // the values to choose from; for map those that nearly match
+	Fields  []string
+	Answers []Answer // the values to choose from; for map those that nearly match
 
-	Candidates []Candidate `json:"candidates"` // for map: columns that may be the fields, best first
+	Candidates []Candidate // for map: columns that may be the fields, best first
 }
 
 // Candidate is a column that may be a field.
@@ -35,18 +34,23 @@ type Candidate struct {
 
 // Answer is a value of an option, mostly of the question's.
 type Answer struct {
-	Option  string `json:"parameter"`
-	Value   string `json:"value"`
-	Meaning string `json:"meaning"` // its effect, as the end of a sentence
-	Label   string `json:"label"`   // its effect, as the label of a button
+	Option  string        `json:"parameter"`
+	Value   string        `json:"value"`
+	Meaning string        `json:"meaning"` // its effect, as the end of a sentence
+	Label   model.Message `json:"label"`   // its effect, as the label of a button
 }
 
 // String returns the text with the examples.
 func (q *Question) String() string {
 	if len(q.Examples) == 0 {
-		return q.Text
+		return q.Text.String()
 	}
-	return q.Text + ":\n  " + strings.Join(q.Examples, "\n  ")
+	var b strings.Builder
+	b.WriteString(q.Text.String() + ":")
+	for _, example := range q.Examples {
+		b.WriteString("\n  " + example.String())
+	}
+	return b.String()
 }
 
 // Error returns the questions without their answers, which each caller offers in its own way.
@@ -60,52 +64,55 @@ func (q Questions) Error() string {
 
 // dateQuestion returns the question about the order of day and month in a column.
 func (f *File) dateQuestion(column string, s *value.DateSurvey) *Question {
-	q := &Question{Option: "dates", Rows: s.Either.Cells, Text: "the column " + Printable(column)}
+	q := &Question{Option: "dates", Rows: s.Either.Cells}
 	if s.MDY.Cells > 0 {
 		mdy, dmy := Printable(s.MDY.Text), Printable(s.DMY.Text)
 		q.Rows = s.MDY.Cells + s.DMY.Cells
-		q.Text += fmt.Sprintf(" mixes two orders: %s (%s) must be month, day, year, as in %s, and %s (%s) must be "+
-			"day, month, year, as in %s",
-			mdy, f.place(s.MDY.Row), CountRows(s.MDY.Cells), dmy, f.place(s.DMY.Row), CountRows(s.DMY.Cells))
+		q.Text = model.Messagef("the column %s mixes two orders: %s (%s) must be month, day, year, as in %s, and "+
+			"%s (%s) must be day, month, year, as in %s",
+			Printable(column), mdy, f.place(s.MDY.Row), CountRows(s.MDY.Cells), dmy,
+			f.place(s.DMY.Row), CountRows(s.DMY.Cells))
 		q.Answers = []Answer{
-			{"dates", value.DatesMDY, "rejects the second", "Month first; reject dates like " + dmy},
-			{"dates", value.DatesDMY, "rejects the first", "Day first; reject dates like " + mdy},
+			{"dates", value.DatesMDY, "rejects the second", model.Messagef("Month first; reject dates like %s", dmy)},
+			{"dates", value.DatesDMY, "rejects the first", model.Messagef("Day first; reject dates like %s", mdy)},
 		}
 		return q
 	}
 	mdy, _, _ := value.ParseDate(s.Either.Text, value.DatesMDY, f.options.LastYear)
 	dmy, _, _ := value.ParseDate(s.Either.Text, value.DatesDMY, f.options.LastYear)
-	q.Text += fmt.Sprintf(" can be read in two ways, as %s (%s)", Printable(s.Either.Text), f.place(s.Either.Row))
+	q.Text = model.Messagef(inTwoWays, Printable(column), Printable(s.Either.Text), f.place(s.Either.Row))
 	q.Answers = []Answer{
-		{"dates", value.DatesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
-		{"dates", value.DatesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
+		{"dates", value.DatesMDY, "makes that " + mdy.String(), model.Messagef("Month first: %s", mdy.String())},
+		{"dates", value.DatesDMY, "makes that " + dmy.String(), model.Messagef("Day first: %s", dmy.String())},
 	}
 	return q
 }
+
+// inTwoWays is the question about a column with a cell of two meanings.
+const inTwoWays = "the column %s can be read in two ways, as %s (%s)"
 
 // decimalQuestion returns the question about the decimal separator of a column.
 func (f *File) decimalQuestion(column string, s *value.AmountSurvey) *Question {
 	thousands, _ := value.ParseAmount(s.Ambiguous, true, value.AnyCurrency)
 	decimals, _ := value.ParseAmount(s.Ambiguous, false, value.AnyCurrency)
 	return &Question{Option: "decimal",
-		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (%s)", Printable(column),
-			Printable(s.Ambiguous), f.place(s.Row)),
+		Text: model.Messagef(inTwoWays, Printable(column), Printable(s.Ambiguous), f.place(s.Row)),
 		Answers: []Answer{
-			{"decimal", decimalComma, "makes that " + thousands, "Thousands: " + thousands},
-			{"decimal", decimalPoint, "makes that " + decimals, "Decimals: " + decimals},
+			{"decimal", decimalComma, "makes that " + thousands, model.Messagef("Thousands: %s", thousands)},
+			{"decimal", decimalPoint, "makes that " + decimals, model.Messagef("Decimals: %s", decimals)},
 		},
 	}
 }
 
 // encodingQuestion returns the question about the encoding of the file.
 func (f *File) encodingQuestion() *Question {
-	q := &Question{Option: "encoding", Text: "the encoding of the file is not clear"}
+	q := &Question{Option: "encoding", Text: model.Messagef("the encoding of the file is not clear")}
 	seen := map[string]bool{}
 	for _, guess := range f.Unsure {
 		if text := escape(guess.Text, maxExample); !seen[text] && len(q.Answers) < maxEncodings {
 			seen[text] = true
 			q.Answers = append(q.Answers,
-				Answer{"encoding", guess.Encoding, "reads " + text, guess.Encoding + ": " + text})
+				Answer{"encoding", guess.Encoding, "reads " + text, model.Messagef("%s: %s", guess.Encoding, text)})
 		}
 	}
 	return q
@@ -124,12 +131,12 @@ func (f *File) categoryQuestion(result *model.ImportResult, isDryRun bool) *Ques
 		}
 	}
 	q := &Question{Option: "map", Fields: f.Unfilled(),
-		Text: "the genres are new, and the file has no column for their category"}
+		Text: model.Messagef("the genres are new, and the file has no column for their category")}
 	switch {
-	case !f.lacksCategory(), lack == 0, stored > 0 && !isDryRun, stored > lack:
+	case f.options.Lookups, !f.lacksCategory(), lack == 0, stored > 0 && !isDryRun, stored > lack:
 		return nil
 	case stored > 0:
-		q.Text = CountRows(lack) + " have a new genre, and the file has no column for its category"
+		q.Text = model.Messagef("%s have a new genre, and the file has no column for its category", CountRows(lack))
 	}
 	return q
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -18,18 +17,21 @@ type Row struct {
 	Number   int // from 1, without the header
 	Line     int // first line in the file; 0 in a spreadsheet
 	Problems []Problem
-	Skipped  bool // another row of the same book is imported
+	Skipped  bool              // another row of the same book is imported
+	Sources  map[string]string // by field: where a look-up has found its value
 	file     *File
 	record   source.Record
 	form     model.Form
+	found    model.Form // values of look-ups, which are in form where the list has none
+	unfound  string     // why look-ups found none
 }
 
 // Problem is a fault of a row.
 type Problem struct {
 	Column  string // "" for the whole row
 	Value   string // the cell
-	Message string
-	Mend    string // advice
+	Message model.Message
+	Mend    model.Message // advice
 }
 
 // Error describes a bad row.
@@ -40,35 +42,40 @@ func (r *Row) Error() string {
 		if p.Value != "" {
 			fmt.Fprintf(&b, " %s \"%s\":", Printable(p.Column), Printable(p.Value))
 		}
-		b.WriteString(" " + escape(p.Message, maxMessage))
+		b.WriteString(" " + escape(p.Message.String(), maxMessage))
 	}
 	return b.String()
 }
 
 // Place returns the place of the row, as the file's own program numbers it: "line 7" in a text, "row 7" in a sheet.
-func (r *Row) Place() string { return r.file.place(cmp.Or(r.Line, r.Number)) }
+func (r *Row) Place() model.Message {
+	if r.file.hasLookups && len(r.record.Cells) > len(rejectColumns) {
+		return model.Message{Key: r.record.Cells[0]} // in the first list
+	}
+	return r.file.place(cmp.Or(r.Line, r.Number))
+}
 
 // Name returns the number of the row and its place.
 func (r *Row) Name() string {
-	if r.Line == 0 {
-		return r.Place()
+	if r.Line == 0 || r.file.hasLookups {
+		return r.Place().String()
 	}
 	return fmt.Sprintf("row %d (%s)", r.Number, r.Place())
 }
 
 // place returns the place of a line of a text, or of a record of MARC or a row of sheets counted from 1.
-func (f *File) place(n int) string {
+func (f *File) place(n int) model.Message {
 	switch {
 	case f.format.IsMARC():
-		return "record " + strconv.Itoa(n)
+		return model.Messagef("record %d", n)
 	case !f.IsSpreadsheet():
-		return "line " + strconv.Itoa(n)
+		return model.Messagef("line %d", n)
 	}
 	sheet, row := f.SheetRow(n)
 	if sheet == "" {
-		return "row " + strconv.Itoa(row)
+		return model.Messagef("row %d", row)
 	}
-	return fmt.Sprintf("row %d of %s", row, Printable(sheet))
+	return model.Messagef("row %d of %s", row, Printable(sheet))
 }
 
 // Reader reads the rows of a file in bounded memory.
@@ -98,24 +105,39 @@ func (r *Reader) Next() (*Row, error) {
 	}
 	r.file.parseRejected(&row.record)
 	if row.record.Problem != "" {
-		row.Problems = []Problem{{Message: row.record.Problem, Mend: row.record.Mend}}
+		row.Problems = []Problem{{Message: model.Messagef(row.record.Problem), Mend: model.Messagef(row.record.Mend)}}
+		if cells := row.record.Cells; r.file.hasLookups && len(cells) > len(rejectColumns) {
+			row.Problems[0].Message.Key = cells[1] // of the first list
+		}
 		return row, nil
 	}
 	row.form = make(model.Form, len(model.ImportFields))
+	if r.file.options.Lookups {
+		row.Sources, row.found = map[string]string{}, model.Form{}
+	}
 	var standIns []string
 	for _, field := range model.ImportFields {
 		v, from := r.file.value(&row.record, field)
-		if from == nil && r.file.options.hasDefault(field) {
+		found := r.file.found(&row.record, field)
+		if from == nil && (found != "" || r.file.options.hasDefault(field)) {
 			standIns = append(standIns, field)
 		}
-		if from != nil || !r.file.isText(field) {
+		switch {
+		case from == nil && found != "":
+			v = model.Text(found)
+			row.found[field] = v
+		case from != nil || !r.file.isText(field):
 			v = r.file.convert(field, v)
 		}
 		row.form[field] = v
 	}
+	if r.file.hasLookups {
+		row.readSources()
+	}
 	if standIns != nil {
 		row.form[model.StandIns] = model.Text(strings.Join(standIns, " "))
 	}
+	row.readSeriesIndex()
 	row.addFutureYear()
 	if len(r.dropped) > 0 && r.dropped[0].row == uint32(r.number) {
 		r.file.drop(row, r.dropped[0])
@@ -136,6 +158,18 @@ func (f *File) convert(field string, v model.Value) model.Value {
 	return v
 }
 
+// readSeriesIndex reads a number in the series as Calibre writes it: 2.0, and 1.0 for a book without a series.
+func (r *Row) readSeriesIndex() {
+	const field = "series_number"
+	switch {
+	case r.file.columnOf(field) != "series_index":
+	case r.form["series"].Missing():
+		r.form[field] = model.Value{}
+	default:
+		r.form[field] = model.Text(strings.TrimSuffix(r.Value(field), ".0"))
+	}
+}
+
 // addFutureYear makes a row bad if its book is published after next year, because that year is misspelt. Exports stay
 // as they are.
 func (r *Row) addFutureYear() {
@@ -146,7 +180,8 @@ func (r *Row) addFutureYear() {
 	}
 	if v, from := r.file.value(&r.record, published); from != nil {
 		r.Problems = append(r.Problems, Problem{Column: r.file.columnName(*from), Value: v.Written(),
-			Message: fmt.Sprintf("The year %d is after next year.", day.Year), Mend: "Write the right year."})
+			Message: model.Messagef("The year %d is after next year.", int(day.Year)),
+			Mend:    model.Messagef("Write the right year.")})
 	}
 }
 
@@ -160,19 +195,19 @@ func (f *File) drop(row *Row, d duplicate) {
 		return
 	}
 	if row.Skipped = f.options.Duplicates != DuplicatesReject; !row.Skipped {
-		other := fmt.Sprintf("Row %d", d.other)
+		message := model.Messagef("Row %d is the same book, with other values.", int(d.other))
 		if f.IsSpreadsheet() {
-			other = "The " + f.place(int(d.other))
+			message = model.Messagef("The %s is the same book, with other values.", f.place(int(d.other)))
 		}
-		row.Problems = []Problem{{
-			Message: other + " is the same book, with other values.",
-			Mend:    "Keep one of the rows.",
-		}}
+		row.Problems = []Problem{{Message: message, Mend: model.Messagef("Keep one of the rows.")}}
 	}
 }
 
 // reject adds the problems of fields to a row, with their columns and cells.
 func (f *File) reject(row *Row, problems model.FieldErrors) {
+	if row.unfound != "" {
+		row.Problems = append(row.Problems, Problem{Message: model.Message{Key: row.unfound}})
+	}
 	isFault := func(p model.FieldError) bool {
 		v, _ := f.value(&row.record, p.Field)
 		isGap := v.Missing() || p.Field == "pages" && v.Written() == "0"
@@ -192,7 +227,7 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 		} else if of := f.columns[p.Field]; len(of) > 0 {
 			v = f.read(&row.record, &of[0]) // such as N/A
 		}
-		problem := Problem{Column: column, Value: v.Written(), Message: p.Message, Mend: advice}
+		problem := Problem{Column: column, Value: v.Written(), Message: p.Text(), Mend: advice}
 		f.explain(p.Field, &problem)
 		row.Problems = append(row.Problems, problem)
 	}
@@ -204,36 +239,37 @@ func (f *File) explain(field string, p *Problem) {
 	switch field {
 	case published:
 		if _, isDay := value.ExcelDay(text, f.options.LastYear); isDay {
-			p.Mend = "If the number is a day of Excel, format the column as a date there."
+			p.Mend = model.Messagef("If the number is a day of Excel, format the column as a date there.")
 		}
 		if value.IsCalibreNoDate(text) {
-			p.Message = "Calibre writes this date for a book without one."
+			p.Message = model.Messagef("Calibre writes this date for a book without one.")
 		}
 	case "pages":
 		if number, unit := value.SplitUnit(text); number != "" && f.readings[field].unit != unit {
-			p.Message = fmt.Sprintf("%q is not known as a unit of pages, and not the unit of this column.", unit)
+			p.Message = model.Messagef("%q is not known as a unit of pages, and not the unit of this column.", unit)
 		}
 	case "price":
 		if unknown := value.UnknownCurrency(p.Value); unknown != "" && f.readings[field].unit != unknown {
-			p.Message = fmt.Sprintf("%q is not known as a currency, and not the currency of this column.", unknown)
+			p.Message = model.Messagef("%q is not known as a currency, and not the currency of this column.", unknown)
 		}
 	}
 }
 
 // mend returns advice for the value of a field.
-func mend(field string, missing bool) string {
+func mend(field string, missing bool) model.Message {
 	if missing {
-		return "Fill it in, or give a default for " + model.ImportField(field).Label + "."
+		return model.Messagef("Fill it in, or give a default for %s.",
+			model.Messagef(model.ImportField(field).Label))
 	}
 	switch f := model.ImportField(field); f.Kind {
 	case model.KindDate:
-		return "Write a day that exists, like 1982-06-30."
+		return model.Messagef("Write a day that exists, like 1982-06-30.")
 	case model.KindCents:
-		return "Write an amount like 12.50."
+		return model.Messagef("Write an amount like 12.50.")
 	case model.KindInt:
-		return fmt.Sprintf("Write a whole number from %d to %d.", f.Min, f.Max)
+		return model.Messagef("Write a whole number from %d to %d.", f.Min, f.Max)
 	default:
-		return fmt.Sprintf("Write a text of at most %d characters.", f.Max)
+		return model.Messagef("Write a text of at most %d characters.", f.Max)
 	}
 }
 
@@ -245,9 +281,12 @@ func (f *File) isJSON() bool { return f.rejects || f.format.Name != source.CSV }
 // rejectedCells returns the cells of a row for the file of bad rows. Cells that could be read are in the
 // catalogue's notation, so that they mean the same in another file.
 func (f *File) rejectedCells(row *Row) []string {
-	cells := row.record.Cells
+	cells, first := row.record.Cells, addedColumns(f.Header)
 	if f.isJSON() {
 		return cells[len(cells)-1:]
+	}
+	if row.record.Problem != "" && len(cells) > first {
+		return cells[first:]
 	}
 	if row.record.Problem != "" {
 		return cells
@@ -264,7 +303,7 @@ func (f *File) rejectedCells(row *Row) []string {
 			}
 		}
 	}
-	return cells
+	return cells[first:]
 }
 
 // rejectedHeader returns the names of the columns of rejectedCells.
@@ -272,5 +311,8 @@ func (f *File) rejectedHeader() []string {
 	if f.isJSON() {
 		return []string{jsonColumn}
 	}
-	return f.Header
+	return f.OwnHeader()
 }
+
+// OwnHeader returns the names of the columns without those that a file of rejected rows adds.
+func (f *File) OwnHeader() []string { return f.Header[addedColumns(f.Header):] }

@@ -41,13 +41,13 @@ const (
 
 // Form is a notation of cells that differs from the catalogue's.
 type Form struct {
-	Layout string   `json:"layout"` // its name
-	Text   string   `json:"text"`   // the first cell
-	Value  string   `json:"value"`  // the first cell in the catalogue's notation
-	Cells  int      `json:"rows"`
-	Places []string `json:"places"` // places of the first cells, if these are not readable
-	rows   []int    // arguments of File.place
-	place  int      // position of the first cell among the first cells of all forms
+	Layout string          `json:"layout"` // its name
+	Text   string          `json:"text"`   // the first cell
+	Value  string          `json:"value"`  // the first cell in the catalogue's notation
+	Cells  int             `json:"rows"`
+	Places []model.Message `json:"places"` // places of the first cells, if these are not readable
+	rows   []int           // arguments of File.place
+	place  int             // position of the first cell among the first cells of all forms
 }
 
 // survey adds a cell to the statistics for decide. row is an argument of File.place.

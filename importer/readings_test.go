@@ -109,7 +109,7 @@ func TestDuplicateRules(t *testing.T) {
 		for _, row := range rows {
 			switch {
 			case len(row.Problems) > 0:
-				got += " rejected: " + strings.TrimSuffix(row.Problems[0].Message, " is the same book, with other values.")
+				got += " rejected: " + strings.TrimSuffix(row.Problems[0].Message.String(), " is the same book, with other values.")
 			case !row.Skipped:
 				got += " " + row.Value("name") + row.Value("pages") + map[bool]string{true: " apart"}[!row.form[model.Apart].Missing()]
 			}

@@ -18,6 +18,17 @@ func isRejects(header []string) bool {
 	return len(header) > len(rejectColumns) && slices.Equal(header[:len(rejectColumns)], rejectColumns)
 }
 
+// addedColumns returns the number of columns that a file of rejected rows has before those of the first file.
+func addedColumns(header []string) int {
+	switch {
+	case hasLookups(header):
+		return len(rejectColumns) + len(lookupColumns)
+	case isRejects(header):
+		return len(rejectColumns)
+	}
+	return 0
+}
+
 // inWords replaces the names of fields in messages by those on the pages: The published at field, The Published field.
 var inWords = func() *strings.Replacer {
 	var pairs []string
@@ -40,7 +51,11 @@ func NewRejectsWriter(of *File, out io.Writer) (*RejectsWriter, error) {
 		return nil, err
 	}
 	w := &RejectsWriter{of, csv.NewWriter(out)}
-	return w, w.out.Write(append(rejectColumns[:len(rejectColumns):len(rejectColumns)], of.rejectedHeader()...))
+	header := slices.Clone(rejectColumns)
+	if of.options.Lookups {
+		header = append(header, lookupColumns...)
+	}
+	return w, w.out.Write(append(header, of.rejectedHeader()...))
 }
 
 // Add writes a bad row.
@@ -50,11 +65,14 @@ func (w *RejectsWriter) Add(bad *Row) error {
 		if slices.Contains(model.ImportFields, p.Column) && !slices.Contains(w.of.Header, p.Column) {
 			p.Column = model.ImportField(p.Column).Label
 		}
-		reasons, columns, values, mends = append(reasons, inWords.Replace(p.Message)), append(columns, p.Column),
-			append(values, p.Value), append(mends, p.Mend)
+		reasons, mends = append(reasons, inWords.Replace(p.Message.String())), append(mends, p.Mend.String())
+		columns, values = append(columns, p.Column), append(values, p.Value)
 	}
-	cells := []string{bad.Place(), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"),
-		strings.Join(mends, "\n")}
+	cells := []string{bad.Place().String(), strings.Join(reasons, " "),
+		strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
+	if w.of.options.Lookups {
+		cells = append(cells, bad.lookupCells()...)
+	}
 	return w.out.Write(append(cells, w.of.rejectedCells(bad)...))
 }
 

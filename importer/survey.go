@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -36,6 +35,7 @@ type File struct {
 	isHeaderGuessed bool            // options.NoHeader was not given
 	unended         bool            // the last row has no line end
 	rejects         bool            // the last column holds rejected JSON rows
+	hasLookups      bool            // the rows have values of look-ups
 	readings        map[string]*reading
 	dropped         []duplicate // rows that are not imported, in order
 }
@@ -142,7 +142,7 @@ func (s *surveyor) surveyRows(ctx context.Context) error {
 
 func (s *surveyor) surveyRow(r *source.Record) error {
 	if s.Rows++; s.options.MaxRows > 0 && s.Rows > s.options.MaxRows {
-		return fmt.Errorf("the file has more than %d rows: send it in parts", s.options.MaxRows)
+		return model.Messagef("the file has more than %d rows: send it in parts", s.options.MaxRows)
 	}
 	if s.unended = r.Unended; r.Problem != "" {
 		return nil
@@ -158,14 +158,14 @@ func (s *surveyor) surveyRow(r *source.Record) error {
 	isNamed := false
 	for _, field := range model.ImportFields {
 		v, from := s.value(r, field)
-		text := v.Written()
+		text, found := v.Written(), s.found(r, field)
 		if from != nil && text != "" {
 			for _, i := range from.columns {
 				s.used[i] = true
 			}
 		}
-		isNamed = isNamed || field == "name" && text != ""
-		if isNamed && text == "" && (slices.Contains(fillable, field) || field == published) {
+		isNamed = isNamed || field == "name" && text+found != ""
+		if isNamed && text+found == "" && (slices.Contains(fillable, field) || field == published) {
 			s.holes[field]++
 		}
 		if from != nil || !s.isText(field) {
@@ -281,10 +281,12 @@ func (s *surveyor) decideDuplicates(ctx context.Context) error {
 
 // headerQuestion returns the question about a first row that looks like a book.
 func (f *File) headerQuestion() *Question {
-	return &Question{Option: "no_header", Text: "the first row has no names of columns, and looks like a book",
+	return &Question{Option: "no_header",
+		Text: model.Messagef("the first row has no names of columns, and looks like a book"),
 		Answers: []Answer{
-			{"no_header", "true", "reads it as a book, with the columns #1, #2 and so on", "The first row is a book"},
+			{"no_header", "true", "reads it as a book, with the columns #1, #2 and so on",
+				model.Messagef("The first row is a book")},
 			{"header_row", strconv.Itoa(f.Before + 1), "reads names of columns in it",
-				"The first row has the names of the columns"},
+				model.Messagef("The first row has the names of the columns")},
 		}}
 }

@@ -3,12 +3,14 @@ package resolvers
 import (
 	"context"
 	"slices"
+	"time"
 
 	"library-catalogue/db"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/isbn"
 	"library-catalogue/resolvers/loader"
+	"library-catalogue/task"
 )
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
@@ -77,7 +79,7 @@ func (r *queryResolver) BooksByIsbn(ctx context.Context, number string) ([]*mode
 	digits, ok := isbn.Parse(number)
 	if !ok {
 		var problems model.FieldErrors
-		problems.Add("isbn", model.Entities["Book"].Field("isbn").Syntax.Problem())
+		problems.Add("isbn", model.Entities["Book"].Field("isbn").Syntax.Problem)
 		return nil, problems.Err()
 	}
 	return loader.From(ctx).BooksOfISBN(ctx, digits)
@@ -122,7 +124,93 @@ func (r *queryResolver) Books(
 	return connection("Book", args, loaders.Books.Page, loaders.Books.Count, loaders.Books.Correct, loaders.Groups)
 }
 
+// Sources find books in other libraries. lookup.Service implements it.
+type Sources interface {
+	Find(ctx context.Context, isbn string) (*model.Lookup, error)
+}
+
+var errNoSources = model.Errorf(model.Forbidden,
+	"Look-ups are off. The operator turns them on with CATALOGUE_LOOKUP, such as dnb,openlibrary.")
+
+// foundKey is the context key for a *model.Lookup.
+type foundKey struct{}
+
+// WithLookup asks the sources for a book, and returns a context in which Query.lookup has the results. It takes
+// seconds, so call it without a permit and a Snapshot.
+func (r *Resolver) WithLookup(ctx context.Context, isbn string) (context.Context, error) {
+	if err := authorise(ctx, booksCreate); err != nil {
+		return ctx, err
+	}
+	if r.Sources == nil {
+		return ctx, errNoSources
+	}
+	found, err := r.Sources.Find(ctx, isbn)
+	return context.WithValue(ctx, foundKey{}, found), err
+}
+
+// Lookup returns the results in the context. It panics without WithLookup.
+func (r *queryResolver) Lookup(ctx context.Context, _ string) (*model.Lookup, error) {
+	if err := authorise(ctx, booksCreate); err != nil {
+		return nil, err
+	}
+	return ctx.Value(foundKey{}).(*model.Lookup), nil
+}
+
+// FindBooks returns the books with an ISBN, best first: one of this catalogue, or else those of the sources. Without
+// one, problem says why. It waits while too many look-ups run.
+func (r *Resolver) FindBooks(ctx context.Context, isbn string) (books []*model.FoundBook, problem string) {
+	if err := authorise(ctx, booksCreate); err != nil {
+		return nil, err.Error()
+	}
+	_, err := r.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context) (_ bool, err error) {
+		books, err = r.storedBook(ctx, isbn)
+		return false, err
+	})
+	found := new(model.Lookup)
+	for err == nil && books == nil && ctx.Err() == nil {
+		found, err = r.Sources.Find(ctx, isbn)
+		if err == nil {
+			return found.Books, found.Problem()
+		}
+		if model.IsCode(err, model.RateLimited) && task.Wait(ctx, time.Second, nil) {
+			err = nil
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, "The look-ups ended before this row."
+	case err != nil:
+		return nil, model.AsError(err).Message
+	}
+	return books, ""
+}
+
+// storedBook returns the first book of this catalogue with an ISBN as a found book, or nil.
+func (r *Resolver) storedBook(ctx context.Context, isbn string) ([]*model.FoundBook, error) {
+	stored, err := loader.From(ctx).BooksOfISBN(ctx, isbn)
+	if err != nil || len(stored) == 0 {
+		return nil, err
+	}
+	genre, err := r.Book().Genre(ctx, stored[0])
+	if err != nil {
+		return nil, err
+	}
+	form := stored[0].Form()
+	form["genre"] = model.Text(genre.Name)
+	return []*model.FoundBook{{Form: form, Source: "this catalogue"}}, nil
+}
+
+func (*lookupResolver) Existing(ctx context.Context, obj *model.Lookup) ([]*model.Book, error) {
+	return loader.From(ctx).BooksOfISBN(ctx, obj.ISBN)
+}
+
 // Book implements graph.ResolverRoot.
 func (r *Resolver) Book() graph.BookResolver { return &bookResolver{} }
 
-type bookResolver struct{}
+// Lookup implements graph.ResolverRoot.
+func (r *Resolver) Lookup() graph.LookupResolver { return &lookupResolver{} }
+
+type (
+	bookResolver   struct{}
+	lookupResolver struct{}
+)

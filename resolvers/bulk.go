@@ -15,7 +15,7 @@ func (r *mutationResolver) CreateBooks(
 func (r *mutationResolver) UpdateBooks(
 	ctx context.Context, input model.UpdateBooksInput,
 ) (*model.UpdateBooksPayload, error) {
-	return updateRows(ctx, r.store, r.store.Books, input, booksUpdate, r.checkBookPatch)
+	return r.updateBooks(ctx, input)
 }
 
 func (r *mutationResolver) DeleteBooks(

@@ -87,6 +87,129 @@ func updateRows[P, T any, PP patchOf[P]](
 	return model.NewBulkPayload(rows, make([]error, len(rows)), len(rows), input.ClientMutationID), nil
 }
 
+// updateBooks changes books, or shows how they would change. It needs the scope books:update.
+func (r *mutationResolver) updateBooks(
+	ctx context.Context, input model.UpdateBooksInput,
+) (*model.UpdateBooksPayload, error) {
+	if !input.NeedsBooks() && !model.SelectsBefore(ctx) {
+		return updateRows(ctx, r.store, r.store.Books, input.UpdateManyInput, booksUpdate, r.checkBookPatch)
+	}
+	allow := authorise
+	if input.DryRun { // a scope in the list of Idempotent is a write
+		allow = func(ctx context.Context, scopes ...string) error {
+			_, err := model.Authorise(ctx, scopes...)
+			return err
+		}
+	}
+	if err := allow(ctx, booksUpdate); err != nil {
+		return nil, err
+	}
+	if err := input.Validate().Err(); err != nil {
+		return nil, err
+	}
+	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
+		return nil, err
+	}
+	books := r.store.Books
+	sel, err := model.ParseBulkSelection(books.Noun(), input.Filter, input.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	var payload *model.UpdateBooksPayload
+	err = r.store.Write(ctx, func(ctx context.Context) error {
+		ids, err := books.Match(ctx, sel, input.AtMost)
+		if err != nil {
+			return err
+		}
+		stored, err := books.Unchecked(ctx).ByID(ctx, ids)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(stored, func(a, b *model.Book) int { return cmp.Compare(a.ID, b.ID) })
+		rows := input.Rows
+		if rows == nil {
+			for _, id := range ids {
+				rows = append(rows, &model.UpdateBooksRow{ID: id})
+			}
+		}
+		before, after, errs := changedBooks(&input, rows, stored)
+		count := 0
+		if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+			if count, err = r.storeBooks(ctx, &input, ids, before, after); err != nil {
+				return err
+			}
+		} else if !input.DryRun {
+			clear(after)
+		}
+		payload = model.NewBulkPayload(after, errs, count, input.ClientMutationID)
+		for i, result := range payload.Results {
+			result.Before = before[i]
+		}
+		return nil
+	})
+	return payload, err
+}
+
+// changedBooks returns the stored books of rows and their new values, or the error of each row.
+func changedBooks(
+	input *model.UpdateBooksInput, rows []*model.UpdateBooksRow, stored []*model.Book,
+) (before, after []*model.Book, errs []error) {
+	before, after, errs = make([]*model.Book, len(rows)), make([]*model.Book, len(rows)), make([]error, len(rows))
+	for i, row := range rows {
+		at, ok := slices.BinarySearchFunc(stored, row.ID, func(b *model.Book, id model.ID) int {
+			return cmp.Compare(b.ID, id)
+		})
+		if !ok {
+			errs[i] = model.Errorf(model.NotFound, "Book %d not found", row.ID)
+			continue
+		}
+		before[i] = stored[at]
+		if v := row.ExpectedVersion; v != nil && *v != before[i].Version {
+			stale := model.Errorf(model.Stale, "Book %d has version %d. Read it again.", row.ID, before[i].Version)
+			stale.Version = before[i].Version
+			errs[i] = stale
+			continue
+		}
+		changed, problems := input.Change(before[i])
+		if errs[i] = problems.Err(); errs[i] == nil {
+			after[i] = changed
+		}
+	}
+	return before, after, errs
+}
+
+// storeBooks stores the new values, except in a dry run, and sets after to the stored books. It returns the number
+// of changed books. A patch alone changes all books, as in updateRows.
+func (r *mutationResolver) storeBooks(
+	ctx context.Context, input *model.UpdateBooksInput, ids []model.ID, before, after []*model.Book,
+) (int, error) {
+	var changed []*model.Book
+	isPatch := input.PriceFactor == nil && input.Author == nil
+	for i, book := range after {
+		if isPatch || !book.SameContent(before[i]) {
+			changed = append(changed, book)
+		}
+	}
+	if input.DryRun || len(changed) == 0 {
+		return len(changed), nil
+	}
+	var rows []*model.Book
+	var err error
+	if isPatch {
+		rows, err = r.store.Books.UpdateAll(ctx, ids, input.Patch)
+	} else if err = r.store.ReplaceBooks(ctx, changed); err == nil {
+		rows, err = r.store.Books.Unchecked(ctx).ByID(ctx, ids)
+	}
+	byID := make(map[model.ID]*model.Book, len(rows))
+	for _, row := range rows {
+		byID[row.ID] = row
+	}
+	for i, book := range after {
+		after[i] = byID[book.ID]
+	}
+	return len(changed), err
+}
+
 // deleteRows deletes the matching rows of a type. It needs the scopes.
 func deleteRows[T any, P interface {
 	*T

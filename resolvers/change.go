@@ -2,8 +2,8 @@ package resolvers
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 
 	"library-catalogue/db"
 	"library-catalogue/db/changes"
@@ -123,7 +123,7 @@ func changeArgs(
 		}
 	}
 	if len(ids) > model.MaxOperands {
-		return args, badArgument("ids", "The ids argument must not have more than 10,000 ids.")
+		return args, model.BadArgument("ids", "The ids argument must not have more than 10,000 ids.")
 	}
 	if filter == nil {
 		return args, nil
@@ -133,17 +133,14 @@ func changeArgs(
 		args.Types = []model.CatalogueType{filteredTypes[name]}
 	}
 	if len(filter) != 1 || args.Filter == nil {
-		return args, badArgument("filter",
+		return args, model.BadArgument("filter",
 			"The filter argument must have exactly one of book, genre and category, and it must not be null.")
 	}
 	if types != nil && !slices.Equal(types, args.Types) {
-		return args, badArgument("types", "The types argument must be absent, or name the type of the filter only.")
+		return args, model.BadArgument("types",
+			"The types argument must be absent, or name the type of the filter only.")
 	}
 	return args, nil
-}
-
-func badArgument(name, message string) error {
-	return model.FieldErrors{{Field: name, Message: message}}.Err()
 }
 
 // loadParent returns the row that another row refers to. If the other is a row of the past, in a
@@ -201,7 +198,7 @@ func history(
 	ctx context.Context, typ model.CatalogueType, id model.ID, first int, after *string,
 ) (*model.ChangePage, error) {
 	if first < 1 || first > model.MaxPageSize {
-		return nil, badArgument("first", fmt.Sprintf("The first argument must be between 1 and %d.", model.MaxPageSize))
+		return nil, model.BadArgument("first", "The first argument must be between 1 and %d.", model.MaxPageSize)
 	}
 	if _, err := changes.Parse(after); err != nil { // else it would fail the histories that are read together
 		return nil, err
@@ -256,3 +253,106 @@ func restore[T any](
 	}
 	return &model.Payload[T]{Row: row, ClientMutationID: input.ClientMutationID}, nil
 }
+
+func (r *queryResolver) ChangeSet(ctx context.Context, id string) (*model.ChangeSet, error) {
+	parsed, err := changeSetID(id)
+	if err != nil {
+		return nil, err
+	}
+	return changeSet(ctx, parsed)
+}
+
+func changeSet(ctx context.Context, id model.ChangeSetID) (*model.ChangeSet, error) {
+	set, err := loader.From(ctx).ChangeSet(ctx, id)
+	if err == nil && set == nil {
+		err = changes.ErrNoSet
+	}
+	return set, err
+}
+
+func changeSetID(text string) (model.ChangeSetID, error) {
+	id, ok := model.ParseChangeSetID(text)
+	if !ok {
+		return id, model.BadArgument("id",
+			"The id argument must be the id of a change set, as Change.changeSet gives it.")
+	}
+	return id, nil
+}
+
+func (r *changeResolver) ChangeSet(ctx context.Context, obj *model.Change) (*model.ChangeSet, error) {
+	return changeSet(ctx, obj.Set)
+}
+
+// first returns the first change of a set.
+func (r *changeSetResolver) first(ctx context.Context, set *model.ChangeSet) (*model.Change, error) {
+	page, err := r.store.ChangesOfSet(ctx, set.ID, nil, 1)
+	if err != nil {
+		return nil, err
+	}
+	return page.Nodes[0], nil
+}
+
+func (r *changeSetResolver) At(ctx context.Context, obj *model.ChangeSet) (model.Timestamp, error) {
+	c, err := r.first(ctx, obj)
+	if err != nil {
+		return 0, err
+	}
+	return c.At, nil
+}
+
+func (r *changeSetResolver) Actor(ctx context.Context, obj *model.ChangeSet) (*string, error) {
+	c, err := r.first(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
+	return c.ActorFor(ctx), nil
+}
+
+func (r *changeSetResolver) Changes(
+	ctx context.Context, obj *model.ChangeSet, first int, after *string,
+) (*model.ChangePage, error) {
+	page, err := r.store.ChangesOfSet(ctx, obj.ID, after, first)
+	if err != nil {
+		return nil, err
+	}
+	r.PrimeChanges(ctx, page.Nodes)
+	return page, nil
+}
+
+func (r *mutationResolver) UndoChangeSet(
+	ctx context.Context, input model.UndoChangeSetInput,
+) (*model.UndoChangeSetPayload, error) {
+	if _, err := model.CallerOf(ctx); err != nil {
+		return nil, err
+	}
+	id, err := changeSetID(input.ID)
+	if err != nil {
+		return nil, err
+	}
+	return r.store.Undo(ctx, id, input, func(rows []*model.UndoneRow) error {
+		if input.DryRun { // a scope in the list of Idempotent is a write
+			_, err := model.Authorise(ctx, undoScopes(rows)...)
+			return err
+		}
+		return authorise(ctx, undoScopes(rows)...)
+	})
+}
+
+// undoNouns are the types in scopes.
+var undoNouns = map[model.CatalogueType]string{
+	model.TypeBook: "books", model.TypeGenre: "genres", model.TypeCategory: "categories",
+}
+
+// undoScopes returns the scopes of the writes of an undo.
+func undoScopes(rows []*model.UndoneRow) (scopes []string) {
+	for _, row := range rows {
+		scopes = append(scopes, undoNouns[row.Type]+":"+strings.ToLower(string(row.Operation)))
+	}
+	slices.Sort(scopes)
+	return slices.Compact(scopes)
+}
+
+// ChangeSet implements graph.ResolverRoot.
+func (r *Resolver) ChangeSet() graph.ChangeSetResolver { return &changeSetResolver{r} }
+
+type changeSetResolver struct{ *Resolver }

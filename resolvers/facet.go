@@ -26,3 +26,34 @@ type (
 	categoryFacetResolver struct{}
 	genreFacetResolver    struct{}
 )
+
+func (r *queryResolver) Troubles(ctx context.Context, kinds []model.TroubleKind) (_ []*model.Trouble, err error) {
+	if err := authorise(ctx, model.ReadScope); err != nil {
+		return nil, err
+	}
+	if kinds == nil {
+		kinds = model.TroubleKinds
+	}
+	troubles := make([]*model.Trouble, len(kinds))
+	for i, kind := range kinds {
+		if troubles[i], err = loader.From(ctx).Trouble(ctx, kind); err != nil {
+			return nil, err
+		}
+	}
+	return troubles, nil
+}
+
+func (r *mutationResolver) MarkDifferent(
+	ctx context.Context, input model.MarkDifferentInput,
+) (*model.MarkDifferentPayload, error) {
+	if err := authorise(ctx, booksUpdate); err != nil {
+		return nil, err
+	}
+	if err := input.Validate().Err(); err != nil {
+		return nil, err
+	}
+	if err := r.store.MarkDifferent(ctx, &input); err != nil {
+		return nil, err
+	}
+	return &model.MarkDifferentPayload{Different: input.Different, ClientMutationID: input.ClientMutationID}, nil
+}

@@ -3,15 +3,19 @@ package resolvers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"library-catalogue/graph/model"
 )
 
+// errNothingStored rolls back the key of a request that only had dry runs.
+var errNothingStored = errors.New("nothing was stored")
+
 // Idempotent runs fn in one transaction and stores its answer for 24 hours under the caller's key.
 // The same request then gets the stored answer and changes nothing. fingerprint identifies the
-// request. A replay needs the same scopes as fn.
+// request. A replay needs the same scopes as fn. If fn needs none it had only dry runs, and no key is stored.
 func (r *Resolver) Idempotent(
 	ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error),
 ) (answer []byte, replayed bool, err error) {
@@ -26,10 +30,16 @@ func (r *Resolver) Idempotent(
 	kept, replayed, err := r.store.Idempotent(ctx, caller.KeyScope(), key, fingerprint,
 		func(ctx context.Context) ([]byte, error) {
 			var needed []string
-			answer, err := fn(r.WithSnapshot(context.WithValue(ctx, neededScopes{}, &needed)))
+			answer, err = fn(r.WithSnapshot(context.WithValue(ctx, neededScopes{}, &needed)))
+			if err == nil && len(needed) == 0 {
+				return nil, errNothingStored
+			}
 			slices.Sort(needed)
-			return append(append(answer, '\n'), strings.Join(slices.Compact(needed), " ")...), err
+			return append(append(slices.Clip(answer), '\n'), strings.Join(slices.Compact(needed), " ")...), err
 		})
+	if errors.Is(err, errNothingStored) {
+		return answer, false, nil
+	}
 	if err != nil {
 		return nil, false, err
 	}

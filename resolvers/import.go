@@ -153,25 +153,35 @@ func (b *importBatch) addGenre(g *model.Genre) {
 }
 
 func (b *importBatch) addBook(book *model.Book, key model.BookKey) {
-	b.books[key.Name] = append(b.books[key.Name], model.KeyedBook{Book: book, Of: key})
+	for _, name := range key.Names() {
+		b.books[name] = append(b.books[name], model.KeyedBook{Book: book, Of: key})
+	}
+}
+
+// named returns the books that have one of the names of a key.
+func (b *importBatch) named(key model.BookKey) []model.KeyedBook {
+	books := b.books[key.Name]
+	if key.Whole != "" {
+		books = slices.Concat(books, slices.DeleteFunc(slices.Clone(b.books[key.Whole]),
+			func(other model.KeyedBook) bool { return slices.Contains(other.Of.Names(), key.Name) }))
+	}
+	return books
 }
 
 // change sets a book to its values after a row.
 func (b *importBatch) change(book, after *model.Book) {
-	*book = *after
-	key := book.Key()
-	for i, keyed := range b.books[key.Name] {
-		if keyed.Book == book {
-			b.books[key.Name][i].Of = key
-		}
+	for _, name := range book.Key().Names() {
+		b.books[name] = slices.DeleteFunc(b.books[name], func(keyed model.KeyedBook) bool { return keyed.Book == book })
 	}
+	*book = *after
+	b.addBook(book, book.Key())
 }
 
 // add applies one row.
 func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookInput, problems model.FieldErrors) error {
 	row, key := in.Row(), b.keys[index]
 	var before *model.Book
-	met := model.MeetAgain(row, key, b.books[key.Name])
+	met := model.MeetAgain(row, key, b.named(key))
 	if in.Apart {
 		met = slices.DeleteFunc(met, func(book *model.Book) bool {
 			like := *row
@@ -181,7 +191,7 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	}
 	if len(met) > 0 {
 		if before = met[0]; len(met) > 1 && len(problems) == 0 {
-			problems = model.FieldErrors{{Field: "isbn", Message: model.AmbiguousBook(len(met))}}
+			problems = model.FieldErrors{model.AmbiguousBook(len(met)).At("isbn")}
 		}
 	}
 	var genre model.ID
@@ -204,7 +214,11 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	after := new(model.Book)
 	if before != nil {
 		*after = *before
-		in.Fill(after, in.StandIns...)
+		kept := in.StandIns
+		if in.JoinsTitle(before) {
+			kept = append(slices.Clip(kept), "name")
+		}
+		in.Fill(after, kept...)
 	} else {
 		in.Fill(after)
 	}

@@ -59,7 +59,8 @@ func (p *importPreview) remember(b *importBatch) {
 	for _, book := range b.created {
 		key := book.Key()
 		p.books[maphash.Comparable(p.seed, key)] = struct{}{}
-		p.books[maphash.Comparable(p.seed, model.BookKey{Name: key.Name, Author: key.Author})] = struct{}{}
+		key.ISBN, key.ShelfMark = "", ""
+		p.books[maphash.Comparable(p.seed, key)] = struct{}{}
 	}
 }
 

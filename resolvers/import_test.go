@@ -27,7 +27,7 @@ func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) 
 	return catalogue, catalogue.WithSnapshot(model.WithCaller(t.Context(), model.Caller{Subject: "import"}))
 }
 
-var cellFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category", "isbn", "publisher", "language", "shelf_mark"}
+var cellFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category", "isbn", "publisher", "language", "shelf_mark", "subtitle"}
 
 // bookRow makes a row of a text "name|description|pages|published_at|author|price|genre|category".
 // A cell "-" is not there.
@@ -249,6 +249,43 @@ func TestImportMeetsAgain(t *testing.T) {
 			"2 The hobbit||21|1900-01-01|J. R. R. Tolkien|0.00|fantasy|FICTION",
 			"1 New||1|2000-01-01|X|1.00|FANTASY|Fiction",
 		}, slices.Concat(books[1:2], books[4:]))
+	})
+}
+
+// TestImportMeetsSubtitles: a book is the same one with its subtitle in the name, apart, or left out. It keeps a name and a
+// subtitle that a row joins.
+func TestImportMeetsSubtitles(t *testing.T) {
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
+		row := func(name, subtitle, pages string) string {
+			return name + "||" + pages + "|2000-01-01|X|1|G|C|-|-|-|-|" + subtitle
+		}
+		expect(t, "first", "3 0 0", imported(t, ctx, catalogue, row("A: B: C", "-", "1"), row("D", "E", "1"), row("D", "F", "1")))
+		for _, again := range [][]string{
+			{"apart", "0 1 0", row("a", "B: C", "2")}, {"joined", "0 1 0", row("A: b: C", "-", "3")}, {"the same", "0 0 1", row("a", "B: C", "3")},
+			{"left out", "0 1 0", row("A", "-", "4")}, {"cleared", "0 1 0", row("A: B: C", "", "4")}, {"at the last colon", "0 1 0", row("A: B", "C", "4")},
+			{"another", "1 0 0", row("A", "D", "4")}, {"one of two", "0 1 0", row("D: F", "-", "5")}, {"which", "0 0 0\n0: 2 books match: give the ISBN or the shelf mark that tells them apart.", row("D", "-", "5")},
+			{"in one import", "1 1 0", row("G: H", "-", "1"), row("G", "H", "2")},
+		} {
+			expect(t, again[0], again[1], imported(t, ctx, catalogue, again[2:]...))
+		}
+		var got []string
+		must(t, catalogue.ReadTransaction(ctx, model.NoReplica, func(ctx context.Context, _ int64) error {
+			page, err := catalogue.Query().Books(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
+			must(t, err)
+			nodes, err := page.Nodes(ctx)
+			for _, b := range nodes {
+				got = append(got, fmt.Sprint(b.Name, "|", *b.Subtitle, "|", b.Pages))
+			}
+			return err
+		}))
+		expect(t, "books", []string{"A: B|C|4", "D|E|1", "D|F|5", "A|D|4", "G|H|2"}, got)
+
+		in := model.CreateBookInput{Name: "D: e", Author: "X", Pages: 9, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, GenreID: 1}
+		payload, err := catalogue.Mutation().UpsertBook(ctx, model.UpsertBookInput{CreateBookInput: in})
+		must(t, err)
+		if b := payload.Row; b.ID != 2 || b.Name != "D" || *b.Subtitle != "E" || b.Pages != 9 {
+			t.Errorf("upsertBook changed %+v", b)
+		}
 	})
 }
 

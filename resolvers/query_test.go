@@ -105,7 +105,7 @@ func everythingIsAsked(t *testing.T, files []string) {
 		name := "BookOrderField." + f.OrderName()
 		asked[name] = asked[name] || f.Writable
 	}
-	for _, name := range []string{"ChangeOperation", "ErrorCode", "Role"} { // these are only answered
+	for _, name := range []string{"ChangeOperation", "ErrorCode", "LookupStatus", "Role", "UndoConflict"} { // these are only answered
 		for _, value := range schema.Types[name].EnumValues {
 			asked[name+"."+value.Name] = true
 		}

@@ -24,6 +24,9 @@ type Resolver struct {
 
 	// Accounts are the people who log in; nil: none. Set it before the first request.
 	Accounts *accounts.Service
+
+	// Sources answer look-ups of ISBNs; nil: none. Set it before the first request.
+	Sources Sources
 }
 
 var _ graph.ResolverRoot = (*Resolver)(nil)

@@ -3,7 +3,6 @@ package resolvers
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -15,10 +14,8 @@ func (r *queryResolver) Node(ctx context.Context, nodeID string) (model.Node, er
 
 func (r *queryResolver) Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error) {
 	if len(nodeIds) > model.MaxPageSize {
-		return nil, model.FieldErrors{{
-			Field:   "nodeIds",
-			Message: fmt.Sprintf("The nodeIds argument must not have more than %d ids.", model.MaxPageSize),
-		}}.Err()
+		return nil, model.BadArgument("nodeIds", "The nodeIds argument must not have more than %d ids.",
+			model.MaxPageSize)
 	}
 	ids, places := map[string][]model.ID{}, map[string][]int{}
 	for i, nodeID := range nodeIds {

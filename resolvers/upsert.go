@@ -21,9 +21,18 @@ func (r *mutationResolver) UpsertBook(
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	find := func(ctx context.Context) (model.ID, error) { return r.store.FindBook(ctx, in.Row()) }
-	return upsert(ctx, r.store, r.store.Books, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in,
-		input.Patch())
+	patch := input.Patch()
+	find := func(ctx context.Context) (model.ID, error) {
+		found, err := r.store.FindBook(ctx, in.Row())
+		if found == nil {
+			return 0, err
+		}
+		if in.JoinsTitle(found) {
+			patch.KeepName()
+		}
+		return found.ID, nil
+	}
+	return upsert(ctx, r.store, r.store.Books, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, patch)
 }
 
 func (r *mutationResolver) UpsertGenre(

@@ -2,7 +2,11 @@ package rest
 
 import (
 	"context"
+	"net/http"
 
+	"library-catalogue/edge/envelope"
+	"library-catalogue/edge/pipeline"
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 )
 
@@ -38,4 +42,36 @@ func bookAppender(f *format, genres genreCache) appender[*model.Book] {
 		dst = append(f.books.Append(dst, b), `,"genre":`...)
 		return append(genres.append(dst, g, c), '}')
 	}
+}
+
+// maxCopies is the maximum number of books with the ISBN in a response.
+const maxCopies = 100
+
+// getLookup looks up an ISBN in other libraries.
+func (h *handler) getLookup(w http.ResponseWriter, r *http.Request, books *resource, _ string) error {
+	w.Header().Set("Cache-Control", "no-store")
+	if err := h.catalogue.Authorise(r.Context(), "books", "create"); err != nil {
+		return err
+	}
+	isbn := parseQuery(r.URL.RawQuery).Get("isbn")
+	var data []byte
+	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{
+		Price:  cost.Estimate{Total: cost.Lookup},
+		Before: func(ctx context.Context) (context.Context, error) { return h.catalogue.WithLookup(ctx, isbn) },
+		Read: func(ctx context.Context) (cacheable bool, err error) {
+			found, err := h.catalogue.Query().Lookup(ctx, isbn)
+			if err != nil {
+				return false, err
+			}
+			has := model.Filter{"isbn": map[string]any{"eq": found.ISBN}}
+			copies := model.PageArgs{First: new(maxCopies), Filter: has}
+			data = envelope.Encode(found)
+			data = append(data[:len(data)-1], `,"existing":[`...)
+			data, _, _, err = books.appendPage(ctx, data, jsonOf(r), copies, false)
+			return false, err
+		},
+		Answer: func(w http.ResponseWriter) {
+			envelope.WriteJSON(w, http.StatusOK, envelope.Success("Lookup completed", append(data, "]}"...)))
+		},
+	}))
 }

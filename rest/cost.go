@@ -32,6 +32,7 @@ var (
 		{"publisher", []string{"publisher"}, equalFoldFilter},
 		{"language", []string{"language", "eq"}, canonical},
 		{"shelf_mark", []string{"shelfMark"}, equalFoldFilter},
+		{"series", []string{"series"}, equalFoldFilter},
 		{"price_min", []string{"price", "gte"}, amount},
 		{"price_max", []string{"price", "lte"}, amount},
 		{"published_from", []string{"publishedAt", "gte"}, day},

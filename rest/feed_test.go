@@ -194,7 +194,7 @@ func TestChangesRefused(t *testing.T) {
 }
 
 // event is a server-sent event.
-type event struct{ id, data, retry string }
+type event struct{ name, id, data, retry string }
 
 // follow opens a stream of changes and returns its events.
 func follow(t *testing.T, c *servertest.Client, target string, headers ...string) (<-chan event, context.CancelFunc) {
@@ -221,6 +221,8 @@ func follow(t *testing.T, c *servertest.Client, target string, headers ...string
 		var e event
 		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 			switch name, value, _ := strings.Cut(lines.Text(), ": "); name {
+			case "event":
+				e.name = value
 			case "id":
 				e.id = value
 			case "data":

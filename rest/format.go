@@ -68,10 +68,10 @@ func newCitationFormats() (formats []*format) {
 
 // format returns one of the formats, the first by default: from the parameter format, else from Accept.
 func (q *query) format(w http.ResponseWriter, r *http.Request, formats []*format) *format {
+	w.Header().Add("Vary", "Accept") // also of a live object
 	if len(formats) == 0 {
 		return jsonFormat
 	}
-	w.Header().Add("Vary", "Accept")
 	if !q.has("format") {
 		return acceptedFormat(r, formats)
 	}

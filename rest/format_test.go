@@ -61,7 +61,7 @@ func TestCSV(t *testing.T) {
 					and = "&"
 				}
 				names, rows, _ := strings.Cut(a.body, "\n")
-				const labels = "Name,Description,Pages,Published,Author,Price,Genre,Category,ISBN,Publisher,Language,Shelf mark"
+				const labels = "Name,Description,Pages,Published,Author,Price,Genre,Category,ISBN,Publisher,Language,Shelf mark,Subtitle,Series,Number in the series"
 				for format, header := range map[string]string{"csv": names, "spreadsheet": "\uFEFF" + labels} {
 					if b := s.want(http.StatusOK, "GET", target+and+"format="+format, ""); b.body != header+"\n"+rows || !strings.HasSuffix(b.header.Get("ETag"), "-"+format+`"`) {
 						t.Errorf("%s as %s: %s %s", target, format, b.header.Get("ETag"), clip(b.body))

@@ -20,6 +20,9 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
+	if isLive(r) {
+		return h.liveItem(w, r, res, id)
+	}
 	var found *object
 	return h.options.Pipeline.Run(w, r, cacheKey(r, f.tagSuffix), pipeline.Ready(&pipeline.Operation{
 		Price: cost.Estimate{Total: res.rowCost},

@@ -43,6 +43,9 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 			return renameError(err)
 		}
 	}
+	if isLive(r) {
+		return renameError(h.liveList(w, r, res, q, args, page))
+	}
 	price, long := res.cost(args, page, h.catalogue.Sizes())
 	l := &listRequest{h, res, f, args, price, wanted}
 	switch {

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -50,9 +49,9 @@ func (q *query) has(name string) bool { return len(q.values[name]) > 0 }
 func (q *query) given(name string) bool { return q.has(name) || q.has(name+"[]") }
 
 // refuse records the first error of a parameter.
-func (q *query) refuse(name, message string) {
+func (q *query) refuse(name, format string, args ...any) {
 	if !q.problems.Has(name) {
-		q.problems.Add(name, message)
+		q.problems.Add(name, format, args...)
 	}
 }
 
@@ -83,7 +82,7 @@ func (q *query) integer(name string, max int) int {
 	text := q.one(name)
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > max {
-		q.refuse(name, fmt.Sprintf("The %%s field must be an integer between 1 and %d.", max))
+		q.refuse(name, "The %s field must be an integer between 1 and %d.", max)
 	}
 	return n
 }
@@ -169,7 +168,7 @@ func ids(q *query, name string) any {
 		ids = append(ids, strconv.FormatInt(id, 10))
 	}
 	if len(ids) > model.MaxOperands {
-		q.refuse(name, fmt.Sprintf("The %%s field must not have more than %d values.", model.MaxOperands))
+		q.refuse(name, "The %s field must not have more than %d values.", model.MaxOperands)
 	}
 	if len(ids) == 0 {
 		return nil
@@ -216,7 +215,7 @@ func canonical(q *query, name string) any {
 	syntax := model.ImportField(name).Syntax
 	stored, ok := syntax.Parse(text)
 	if !ok {
-		q.refuse(name, syntax.Problem())
+		q.refuse(name, syntax.Problem)
 		return nil
 	}
 	return stored
@@ -250,9 +249,9 @@ func (q *query) orderBy(fields []string, searched bool) (by []*model.OrderBy) {
 				"The %s field must be a comma-separated list of these, with a minus for descending order: "+
 					strings.Join(fields, ", ")+".")
 		case seen[field]:
-			q.refuse(name, "The %s field must not name "+field+" twice.")
+			q.refuse(name, "The %s field must not name %s twice.", field)
 		case field == relevance && !searched:
-			q.refuse(name, "The %s field must not name "+relevance+" without a search: give q.")
+			q.refuse(name, "The %s field must not name %s without a search: give q.", relevance)
 		}
 		seen[field] = true
 		by = append(by, &model.OrderBy{Field: strings.ToUpper(field), Direction: direction})

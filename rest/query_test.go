@@ -39,7 +39,7 @@ func (s *service) realBooks() *service {
 			row[records[0][i]] = model.Text(cell)
 		}
 		if len(rows)%3 == 0 {
-			for key, text := range map[string]string{"isbn": "3-16-148410-X", "publisher": "Penguin Books", "language": "English", "shelf_mark": "PR 6005"} {
+			for key, text := range map[string]string{"isbn": "3-16-148410-X", "publisher": "Penguin Books", "language": "English", "shelf_mark": "PR 6005", "subtitle": "A Novel", "series": "Modern Classics", "series_number": "12"} {
 				row[key] = model.Text(text)
 			}
 		}
@@ -81,6 +81,7 @@ var alikes = append(sorted(), []asked{
 	{list: "books", parameters: "publisher=penguin+BOOKS", filter: `{publisher: {eq: "Penguin Books"}}`},
 	{list: "books", parameters: "language=eng&sort=-language", filter: `{language: {in: ["English"]}}`, orderBy: `{field: LANGUAGE, direction: DESC}`},
 	{list: "books", parameters: "shelf_mark=pr+6005", filter: `{shelfMark: {eq: "PR 6005"}}`},
+	{list: "books", parameters: "series=modern+classics&sort=series,-series_number", filter: `{series: {eq: "Modern Classics"}}`, orderBy: `{field: SERIES}, {field: SERIES_NUMBER, direction: DESC}`},
 	{list: "books", parameters: "language=de&sort=isbn,publisher,shelf_mark", filter: `{language: {eq: "deu"}}`, orderBy: `{field: ISBN}, {field: PUBLISHER}, {field: SHELF_MARK}`, none: true},
 	{list: "books", parameters: "price_min=9.99", filter: `{price: {gte: 9.99}}`},
 	{list: "books", parameters: "price_max=9.99", filter: `{price: {lte: "9.99"}}`},

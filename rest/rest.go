@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/live"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -44,6 +45,9 @@ type Catalogue interface {
 	Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error)
 	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error),
 		fn func(context.Context, *model.ChangePage) error) error
+	// WithLookup asks other libraries for a book, and returns a context in which Query.lookup has the results. It takes
+	// seconds, and authorises first.
+	WithLookup(ctx context.Context, isbn string) (context.Context, error)
 	// Position returns the newest position that the reads of ctx see. Call it before them.
 	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key. An equal request with the same key gets the stored
@@ -58,6 +62,7 @@ type Options struct {
 	Cascade    bool // default of the parameter cascade
 
 	Pipeline *pipeline.Pipeline
+	Live     *live.Hub            // runs live lists and objects
 	Streams  *eventstream.Streams // counts event streams
 	// SpoolBytes is the maximum total size of temporary files; 0 means 512 MB.
 	SpoolBytes int64
@@ -66,6 +71,8 @@ type Options struct {
 	PublicURL string
 
 	Logger *slog.Logger // nil: no log
+
+	Lookup bool // serve /api/lookup
 
 	Accounts Accounts // nil: no /api/login and /api/logout
 

@@ -27,6 +27,9 @@ func (h *handler) routes() []route {
 		)
 	}
 	routes = append(routes, route{"GET", "/api/changes", nil, h.getChanges})
+	if h.options.Lookup {
+		routes = append(routes, route{"GET", "/api/lookup", books, h.getLookup})
+	}
 	if h.options.Accounts != nil {
 		routes = append(routes, route{"POST", "/api/login", nil, h.logIn}, route{"POST", "/api/logout", nil, h.logOut})
 	}

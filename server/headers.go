@@ -29,6 +29,8 @@ func headersWith(cookies *auth.Cookies) func(r *http.Request, header http.Header
 		if cookies.Has(r) {
 			header["Cache-Control"] = privateNoStore
 		}
-		header.Add("Vary", "Cookie")
+		if !strings.Contains(strings.Join(header["Vary"], ","), "Cookie") { // pages have said so
+			header.Add("Vary", "Cookie")
+		}
 	}
 }

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/http/pprof"
 	"strings"
 
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/caller"
+	"library-catalogue/edge/live"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/edge/respcache"
@@ -84,41 +86,44 @@ func endpointOf(r *http.Request) string { return routeOf(r).endpoint }
 // cookiesCount reports whether the cookie of a session counts: on the pages and /graphql, never on /api.
 func cookiesCount(r *http.Request) bool { return endpointOf(r) != telemetry.REST }
 
-// newRoutes returns the handler of the public address.
-func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
+// newRoutes returns the handler of the public address, and the hub of its live queries.
+func newRoutes(
+	cfg Config, admissions *admission.Controller, files *imports.Imports,
+) (http.Handler, *live.Hub, error) {
 	cache := respcache.New(cfg.CacheBytes)
 	if cache != nil {
 		if err := cfg.Observer.Register(cache); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	compress, err := newCompress()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rate := ratelimit.New(cfg.Rate)
 	setHeaders := headersWith(cfg.Cookies)
 	limits := cfg.GraphQL.Limits.OrDefault()
 	run := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
+	hub := live.NewHub(cfg.Observer.Reporting(context.Background()), run, cfg.Catalogue.Follow)
 	graphQL := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: run, Streams: cfg.Streams, Observer: cfg.Observer,
-		Logger: cfg.Logger,
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: run, Live: hub, Streams: cfg.Streams,
+		Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	pages, err := web.New(web.Config{
 		Query: graphQL.Query, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login,
 		Off:      cfg.NoPages,
 		Accounts: cfg.Accounts, Webhooks: cfg.Webhooks,
-		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN,
-		Encodings: imports.Encodings, ReadValue: imports.ReadValue,
+		PublicURL: cfg.PublicURL, Covers: cfg.Covers, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN,
+		Encodings: imports.Encodings, ReadValue: imports.ReadValue, Lookup: cfg.Lookup,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	refuseOrPage := refuseWith(pages)
 	originPolicy, err := crossOrigin(cfg.Origins, cfg.PublicURL, cfg.Credentials, cfg.Logger, refuseOrPage)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 
 	mux := http.NewServeMux()
@@ -148,7 +153,8 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		byCookie = cfg.Cookies.Middleware(cookiesCount, refuseOrPage)
 		cfg.REST.Accounts = cfg.Accounts
 	}
-	cfg.REST.Pipeline, cfg.REST.Routes = run, files.Routes()
+	cfg.REST.Lookup = cfg.Lookup
+	cfg.REST.Pipeline, cfg.REST.Live, cfg.REST.Routes = run, hub, files.Routes()
 	if !cfg.NoPages {
 		cfg.REST.PublicURL = cfg.PublicURL
 	}
@@ -193,7 +199,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		caller.Middleware(cfg.Proxies),
 		requireValidToken(cfg.RequireValidToken),
 		redirectBrowsers,
-	), nil
+	), hub, nil
 }
 
 // newSockets returns the handler of WebSockets, with the middleware of their connections and operations.

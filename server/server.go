@@ -13,6 +13,7 @@ import (
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/auth"
 	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/live"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/edge/telemetry"
@@ -50,9 +51,11 @@ type Config struct {
 	Cookies           *auth.Cookies        // cookies of their sessions
 	Login             *Login               // OpenID login of the pages; nil: users enter a token
 	PublicURL         string               // origin of absolute addresses, from ParsePublicURL; empty: none
+	Covers            Covers               // of the pages, from ParseCovers
 	NoRobots          bool                 // robots.txt disallows all
 	PlaygroundCDN     bool                 // browsers may load GraphiQL from a CDN
 	SRU               bool                 // serve SRU at /sru
+	Lookup            bool                 // serve /api/lookup
 	NoPages           bool                 // / responds with links to the interfaces instead of pages
 	CacheBytes        int                  // size of the response cache; 0: no cache
 	Origins           []string             // other web origins that may use the service, from ParseOrigins
@@ -65,6 +68,12 @@ type Config struct {
 
 // Login configures the OpenID login of the pages.
 type Login = web.Login
+
+// Covers are pictures of books that browsers load from other hosts.
+type Covers = web.Covers
+
+// ParseCovers parses the setting of covers.
+func ParseCovers(setting string) (Covers, error) { return web.ParseCovers(setting) }
 
 // Limits against slow clients. Package admission limits bodies and connections.
 const (
@@ -87,11 +96,18 @@ const (
 type Server struct {
 	*http.Server
 	Streams *eventstream.Streams
+	live    *live.Hub
 }
 
 // Shutdown stops the server like http.Server.Shutdown. It ends streams and WebSockets, and waits for them.
 func (s *Server) Shutdown(ctx context.Context) error {
-	streams := task.Go(ctx, func() error { return s.Streams.Shutdown(ctx) })
+	streams := task.Go(ctx, func() error {
+		err := s.Streams.Shutdown(ctx)
+		if err == nil && s.live != nil { // a test may have none
+			s.live.Wait()
+		}
+		return err
+	})
 	err := s.Server.Shutdown(ctx)
 	return cmp.Or(err, <-streams)
 }
@@ -111,18 +127,18 @@ func New(cfg Config) (*Server, error) {
 	admitImport := func(ctx context.Context, price int64) (func(), error) {
 		return admissions.Acquire(ctx, cost.Estimate{Total: price})
 	}
-	files := imports.New(
-		imports.Config{Catalogue: cfg.Catalogue, Admit: admitImport, MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
+	files := imports.New(imports.Config{Catalogue: cfg.Catalogue, Admit: admitImport, Lookup: cfg.Lookup,
+		MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
 	cfg.Streams = cmp.Or(cfg.Streams, eventstream.New(eventstream.DefaultMax))
 	cfg.REST.Streams = cfg.Streams
-	routes, err := newRoutes(cfg, admissions, files)
+	routes, hub, err := newRoutes(cfg, admissions, files)
 	if err != nil {
 		return nil, err
 	}
 	srv := newServer(routes, cfg.Logger)
 	srv.ConnContext = admission.ConnContext
 	srv.RegisterOnShutdown(files.Close)
-	return &Server{srv, cfg.Streams}, nil
+	return &Server{srv, cfg.Streams, hub}, nil
 }
 
 // NewOperators returns the server of the operators' address. It must not be public.

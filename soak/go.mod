@@ -5,6 +5,7 @@ go 1.26.0
 replace library-catalogue => ../
 
 require (
+	github.com/coder/websocket v1.8.15
 	github.com/compose-spec/compose-go/v2 v2.9.1
 	library-catalogue v0.0.0
 )

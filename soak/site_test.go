@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -63,6 +64,18 @@ const pooledURL = "postgres://catalogue_server@localhost:6432/catalogue?sslmode=
 // through pgbouncer, app2 by a URL with three hosts. It waits until all of them are ready.
 func newSite(t *testing.T) *site {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has namespaces")
+	}
+	for _, program := range []string{"unshare", "setpriv", "etcd", "patroni", "haproxy", "pgbouncer"} {
+		if _, err := exec.LookPath(program); err != nil || os.Geteuid() != 0 {
+			t.Fatal("this drill needs root on Debian and the packages etcd-server, patroni, haproxy and pgbouncer: " +
+				"run make soak, which installs them")
+		}
+	}
 	page, err := os.ReadFile("../docs/high-availability.md")
 	must(t, err)
 	s := &site{dir: t.TempDir(), program: build(t), page: string(page), hosts: map[string]string{},

@@ -101,3 +101,16 @@ func recovering(ctx context.Context, fn func()) func() {
 		fn()
 	}
 }
+
+// Wait waits for a time, for a value of wake, which may be nil, or for the end of ctx. It returns false if ctx has
+// ended.
+func Wait(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}

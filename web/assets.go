@@ -1,10 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
@@ -13,11 +15,12 @@ import (
 	"strings"
 
 	"library-catalogue/accounts"
+	"library-catalogue/web/language"
 )
 
-// graphiql/dist has GraphiQL after make web, else nothing.
+// graphiql/dist has GraphiQL after make web, else nothing. zxing/dist has zxing-wasm, which reads barcodes.
 //
-//go:embed static all:graphiql/dist
+//go:embed static all:graphiql/dist zxing/dist
 var static embed.FS
 
 // assets are the styles, scripts and images of the pages. Their URLs change with their content, so that browsers can
@@ -40,14 +43,21 @@ func readAssets() (assets, error) {
 			return err
 		}
 		a.files[entry.Name()] = content
-		for _, match := range moduleImport.FindAllSubmatch(content, -1) {
-			a.imports[entry.Name()] = append(a.imports[entry.Name()], string(match[1]))
+		if strings.HasPrefix(name, "static/") { // only our own modules import each other
+			for _, match := range moduleImport.FindAllSubmatch(content, -1) {
+				a.imports[entry.Name()] = append(a.imports[entry.Name()], string(match[1]))
+			}
 		}
 		hash.Write(content)
 		return nil
 	})
 	a.files[passwordsName] = []byte(strings.Join(accounts.CommonPasswords(), "\n"))
 	hash.Write(a.files[passwordsName])
+	for _, l := range language.All() {
+		a.files[l.Tag+".json"] = l.JSON
+		hash.Write(l.JSON)
+	}
+	a.files["language.js"] = bytes.Replace(a.files["language.js"], []byte("{}"), language.All()[0].JSON, 1)
 	a.version = hex.EncodeToString(hash.Sum(nil))[:12]
 	return a, err
 }
@@ -74,6 +84,15 @@ func (a assets) modules(script string) []string {
 	return names[1:]
 }
 
+// ownHeaders are headers of single files by name.
+var ownHeaders = map[string]http.Header{
+	"catalogue.webmanifest": {"Content-Type": {"application/manifest+json"}},
+	// The worker that reads barcodes has its own policy, so that no page permits WebAssembly.
+	"barcodes.js": {"Content-Security-Policy": {
+		"default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'",
+	}},
+}
+
 // route adds the routes of all files. constant sets the headers of a response that never changes. URLs of other
 // versions redirect to the current one.
 func (a assets) route(mux *http.ServeMux, constant func(http.Handler) http.Handler) {
@@ -81,6 +100,7 @@ func (a assets) route(mux *http.ServeMux, constant func(http.Handler) http.Handl
 		mux.Handle("GET "+a.url(name), constant(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+			maps.Copy(w.Header(), ownHeaders[name])
 			_, _ = w.Write(content)
 		})))
 	}

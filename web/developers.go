@@ -21,6 +21,6 @@ func (p *Pages) developers(r *http.Request) (*view.Page, error) {
 	if !plainHost.MatchString(host) {
 		host = "localhost"
 	}
-	return &view.Page{Name: "developers.html", Title: "API", Section: "developers",
+	return &view.Page{Name: "developers.html", Title: "API", Section: "developers", Path: "/developers",
 		Main: cmp.Or(p.publicURL, scheme+"://"+host)}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"library-catalogue/graph/model/citation"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
+	"library-catalogue/web/language"
 )
 
 var (
@@ -61,6 +62,11 @@ func TestHead(t *testing.T) {
 		if publicURL != "" {
 			want["url"] = "https://books.example/books/4"
 			head["og:url"] = []string{"https://books.example/books/4"}
+			in := []string{"https://books.example/books/4"} // x-default
+			for _, l := range language.All() {
+				in = append(in, "https://books.example/books/4?lang="+l.Tag)
+			}
+			head["alternate"] = append(in, head["alternate"]...)
 		}
 		if !reflect.DeepEqual(data, want) {
 			t.Errorf("%v, want %v", data, want)

@@ -7,6 +7,7 @@ import (
 
 	"library-catalogue/accounts"
 	"library-catalogue/graph/model"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -32,27 +33,30 @@ type signInView struct {
 	Provider             bool // an OpenID provider signs in too
 }
 
-func (p *Pages) signInPage(in signInView) *view.Page {
+func (p *Pages) signInPage(r *http.Request, in signInView) *view.Page {
 	in.Next, in.Provider = accounts.LocalPath(in.Next), p.login != nil
-	return &view.Page{Name: "signin.html", Title: "Sign in", Script: "people.js", Here: in.Next, Main: in}
+	return &view.Page{Name: "signin.html", Title: language.Of(r).Text("Sign in"), Script: "people.js",
+		Here: in.Next, Main: in}
 }
 
 // RefuseForm writes the page for the error of a form of an account, with a status. email and next are fields of a
 // login.
 func (p *Pages) RefuseForm(w http.ResponseWriter, r *http.Request, err error, status int, email, next string) {
+	language.Choose(r)
 	e := model.AsError(err)
 	if r.URL.Path != "/login" || e.Code == model.Internal {
 		p.refuseForm(w, r, err, status)
 		return
 	}
-	in := signInView{Email: email, Next: next, Message: e.Message}
+	l := language.Of(r)
+	in := signInView{Email: email, Next: next, Message: l.Message(e.Text())}
 	switch e.Code {
 	case model.BadUserInput:
-		in.Message = "Enter your name and your password."
+		in.Message = l.Text("Enter your name and your password.")
 	case model.Unauthenticated:
-		in.Message = "The name or the password is not right. Try again, or ask an admin for a new link."
+		in.Message = l.Text("The name or the password is not right. Try again, or ask an admin for a new link.")
 	}
-	page := p.signInPage(in)
+	page := p.signInPage(r, in)
 	page.Status = status
 	p.write(w, r, page)
 }
@@ -60,7 +64,7 @@ func (p *Pages) RefuseForm(w http.ResponseWriter, r *http.Request, err error, st
 // refuseForm writes the page for a form that was not taken.
 func (p *Pages) refuseForm(w http.ResponseWriter, r *http.Request, err error, status int) {
 	e := model.AsError(err)
-	message := e.Message
+	message := language.Of(r).Message(e.Text())
 	switch {
 	case status >= http.StatusInternalServerError:
 		p.Fail(w, r, err)
@@ -69,7 +73,7 @@ func (p *Pages) refuseForm(w http.ResponseWriter, r *http.Request, err error, st
 		message = err.Error()
 	}
 	p.write(w, r,
-		&view.Page{Name: "failure.html", Title: "That was not done", Status: status,
+		&view.Page{Name: "failure.html", Title: language.Of(r).Text("That was not done"), Status: status,
 			Main: failureView{Message: message}})
 }
 
@@ -77,10 +81,10 @@ func (p *Pages) refuseForm(w http.ResponseWriter, r *http.Request, err error, st
 // URI. Only that page's policy allows requests to the provider, for the token.
 func (p *Pages) logIn(r *http.Request) (*view.Page, error) {
 	query := r.URL.Query()
-	if p.accounts && (p.login == nil || !query.Has("with") && !query.Has("state") && !query.Has("error")) {
-		return p.signInPage(signInView{Next: query.Get("next")}), nil
+	if p.accounts != nil && (p.login == nil || !query.Has("with") && !query.Has("state") && !query.Has("error")) {
+		return p.signInPage(r, signInView{Next: query.Get("next")}), nil
 	}
-	page := &view.Page{Name: "login.html", Title: "Log in", Script: "login.js"}
+	page := &view.Page{Name: "login.html", Title: language.Of(r).Text("Log in"), Script: "login.js"}
 	authorization, token, ok := p.login.Endpoints()
 	if !ok {
 		page.Status = http.StatusServiceUnavailable

@@ -85,12 +85,15 @@ func TestRoles(t *testing.T) {
 			{"/account", "a reader", reader, 200, []string{"See who changed what", "(here)", `autocomplete="new-password"`}, []string{"Add books"}},
 			{"/account", "an editor", editor, 200, []string{"Add books", "All of these, and imports"}, nil},
 			{"/changes", "nobody", "", 303, nil, nil},
-			{"/changes", "a reader", reader, 200, []string{"Added ", "book <strong", `href="/books/1"`, `href="/books/1/history"`, "version 1", ">Anyone<"}, []string{"Yuki"}},
+			{"/changes", "a reader", reader, 200, []string{"Added ", "book <strong", `href="/books/1"`, `href="/books/1/history"`, "version 1", ">Anyone<"}, []string{"Yuki", "<undo-button"}},
+			{"/changes", "an editor", editor, 200, []string{"<undo-button"}, nil},
 			{"/changes?kind=GENRE&what=CREATE&since=2001-01-01", "a reader", reader, 200, []string{"Added ", "genre <strong", `value="2001-01-01"`, `value="GENRE" selected`}, []string{"book <strong"}},
 			{"/changes?who=account%3A2", "an admin", admin, 200, []string{"No change is kept that matches", `value="account:2" selected>Yuki<`}, []string{"book <strong"}},
 			{"/changes?since=today", "an admin", admin, 400, []string{"invalid day"}, nil},
 			{"/changes?kind=x", "an admin", admin, 400, []string{"unknown filter"}, nil},
 			{"/changes?after=1.1", "an admin", admin, 410, []string{"No longer kept"}, nil},
+			{"/troubles", "nobody", "", 303, nil, nil},
+			{"/troubles", "a reader", reader, 200, []string{"Books without a language", `href="/books/`}, []string{"<differ-button"}},
 			{"/admin", "nobody", "", 303, nil, nil},
 			{"/admin", "an editor", editor, 403, []string{"for admins"}, []string{"Zora", "example.com", "whsec"}},
 			{"/admin", "an admin", admin, 200, []string{"Zora", "Yuki", "(you)", "https://example.com/hook", "Changes of books, genres.", "Nothing delivered yet.", "/webhooks/1/disable", "/webhooks/1/remove", "Invite someone"}, nil},
@@ -113,6 +116,33 @@ func TestRoles(t *testing.T) {
 			if control := w.Header().Get("Cache-Control"); tt.headers != "" && control != "private, no-store" {
 				t.Errorf("%s for %s: Cache-Control %q", tt.target, tt.who, control)
 			}
+		}
+	})
+}
+
+// TestTroublesPage shows pairs with the way to their books, and buttons to those who write.
+func TestTroublesPage(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := servePeople(t, url)
+		reader, editor := c.as(t, "Zora", model.Reader), c.as(t, "Yuki", model.Editor)
+		for i, author := range []string{"Flann Ó'Brien", "Flann Ó'Brian", "<b>", "<b>"} {
+			input := map[string]any{"name": []string{"One", "Two", "Twice", "Twice"}[i], "pages": 2, "publishedAt": "2000-01-01", "author": author, "price": "1", "genreId": "1"}
+			c.Get(t, `mutation ($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`, `{"input":`+servertest.Encode(t, input)+`}`)
+		}
+		const button = `<differ-button data-kind="SIMILAR_AUTHORS" data-first="Flann Ó&#39;Brian" data-second="Flann Ó&#39;Brien">`
+		page, pageOfReader := c.page("/troubles", editor).Body.String(), c.page("/troubles", reader).Body.String()
+		for _, text := range []string{"Authors that may be one", `href="/?author=Flann%20%c3%93%27Brian&amp;author=Flann%20%c3%93%27Brien"`, "Books that may be there twice", "&lt;b&gt;", ">Twice</a>"} {
+			if !strings.Contains(page, text) || !strings.Contains(pageOfReader, text) {
+				t.Errorf("the page lacks %s", text)
+			}
+		}
+		if !strings.Contains(page, button) || strings.Contains(pageOfReader, "<differ-button") {
+			t.Errorf("the button: %s", page)
+		}
+		c.Get(t, `mutation { markDifferent(input: {kind: SIMILAR_AUTHORS, one: "Flann Ó'Brien", other: "Flann Ó'Brian"}) { different } }`, "{}")
+		if page := c.page("/troubles", editor).Body.String(); !strings.Contains(page, strings.TrimSuffix(button, ">")+" data-back>") || strings.Contains(page, button) {
+			t.Errorf("after the mark: %s", page)
 		}
 	})
 }

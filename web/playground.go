@@ -25,13 +25,13 @@ type pinnedFile struct{ URL, Integrity string }
 func graphiQLFiles(a assets) (files []pinnedFile, builtIn bool, _ error) {
 	var list struct {
 		Dependencies map[string]string
-		Playground   []struct{ File, Integrity string }
+		Assets       []struct{ File, Integrity string }
 	}
 	if err := json.Unmarshal(graphiQL, &list); err != nil {
 		return nil, false, err
 	}
 	builtIn = true
-	for _, f := range list.Playground {
+	for _, f := range list.Assets {
 		name, file, _ := strings.Cut(f.File, "/")
 		url := "https://" + cdnHost + "/npm/" + name + "@" + list.Dependencies[name] + "/" + file
 		files = append(files, pinnedFile{url, f.Integrity})
@@ -67,7 +67,7 @@ func (p *Pages) routePlayground(mayUseCDN bool) error {
 			}
 		}
 	}
-	form := p.drawn(func(r *http.Request) (*view.Page, error) {
+	form := func(r *http.Request) (*view.Page, error) {
 		reason := reason
 		if !off {
 			reason.Retry = "/playground?" + r.URL.RawQuery
@@ -75,10 +75,10 @@ func (p *Pages) routePlayground(mayUseCDN bool) error {
 		return &view.Page{
 			Name: "playground.html", Title: "Playground", Section: "developers", Script: "playground.js", Main: reason,
 		}, nil
-	})
-	p.mux.Handle("GET /playground/form", form)
+	}
+	p.route("GET /playground/form", form)
 	if off {
-		p.mux.Handle("GET /playground", form)
+		p.route("GET /playground", form)
 		return nil
 	}
 	list, err := json.Marshal(files)

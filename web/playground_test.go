@@ -28,9 +28,7 @@ func TestPlayground(t *testing.T) {
 			}
 		}
 		p := &Pages{assets: a}
-		if p.templates, err = parseTemplates(a, false); err != nil {
-			t.Fatal(err)
-		}
+		p.templates = templatesByLanguage(a, false, Covers{})
 		if err := p.routePlayground(mayUseCDN); err != nil {
 			t.Fatal(err)
 		}

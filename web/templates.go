@@ -1,53 +1,85 @@
 package web
 
 import (
-	"encoding/json"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/language"
 	"library-catalogue/web/list"
 	"library-catalogue/web/people"
 	"library-catalogue/web/view"
 )
 
-// parseTemplates returns the templates of the pages by name, each with the layout. login enables the login.
-func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
+// templates are the templates of the pages by name, each with the layout.
+type templates map[string]*template.Template
+
+// templatesByLanguage returns the templates of each language by its tag. Those of a language are parsed when they are
+// first used. login enables the login.
+func templatesByLanguage(a assets, login bool, covers Covers) map[string]func() (templates, error) {
+	all := map[string]func() (templates, error){}
+	for _, l := range language.All() {
+		all[l.Tag] = sync.OnceValues(func() (templates, error) { return parseTemplates(l, a, login, covers) })
+	}
+	return all
+}
+
+func parseTemplates(l *language.Language, a assets, login bool, covers Covers) (templates, error) {
+	choices := languageChoices(l)
 	functions := template.FuncMap{
-		"asset": a.url, "modules": a.modules, "number": view.Number, "books": view.Books, "date": view.Date,
-		"moment": view.Moment,
-		"login":  func() bool { return login }, "loginURL": view.LoginURL, "device": people.Device, "kind": people.Kind,
-		"labels":    labels,
+		"asset": a.url, "modules": a.modules, "moment": view.Moment,
+		"lang": func() *language.Language { return l }, "languages": func() template.HTML { return choices },
+		"t": l.Text, "th": l.HTML, "n": l.Plural,
+		"number": l.Number,
+		"login":  func() bool { return login }, "loginURL": view.LoginURL,
+		"device":   func(agent string) string { return people.Device(l, agent) },
+		"kinds":    func(types []model.CatalogueType) string { return people.Kinds(l, types) },
+		"role":     func(role any) string { return l.Text(language.Key(fmt.Sprint(role))) },
+		"coverURL": covers.url, "hasCovers": func() bool { return covers.template != "" },
 		"searchURL": list.SearchURL, "genreURL": list.GenreURL, "categoryURL": list.CategoryURL,
 	}
 	paths, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
-	templates := map[string]*template.Template{}
+	all := templates{}
 	for _, path := range paths {
-		t, err := template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", path)
-		if err != nil {
-			return nil, err
+		t := template.New("layout.html").Funcs(functions)
+		for _, path := range []string{"templates/layout.html", path} {
+			text, err := files.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := t.Parse(withTexts(l, string(text))); err != nil {
+				return nil, err
+			}
 		}
-		templates[strings.TrimPrefix(path, "templates/")] = t
+		all[strings.TrimPrefix(path, "templates/")] = t
 	}
-	return templates, nil
+	return all, nil
 }
 
-// labels returns the labels of the fields that messages name in other words, as JSON.
-func labels() (string, error) {
-	labels := map[string]string{}
-	for _, f := range model.BookFields {
-		if words := strings.ReplaceAll(f.Key, "_", " "); f.Writable && f.Kind != model.KindID &&
-			!strings.EqualFold(words, f.Label) {
-			labels[words] = f.Label
+// constantText matches a text without arguments in a template.
+var constantText = regexp.MustCompile("{{(t|th) [\"`]([^\"`]*)[\"`]}}")
+
+// textEscaper escapes a text as a template has it.
+var textEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;")
+
+// withTexts returns a template with its constant texts, so that pages do not look them up.
+func withTexts(l *language.Language, source string) string {
+	return constantText.ReplaceAllStringFunc(source, func(call string) string {
+		match := constantText.FindStringSubmatch(call)
+		text := l.Text(language.Key(match[2]))
+		if match[1] == "t" {
+			text = textEscaper.Replace(text)
 		}
-	}
-	text, err := json.Marshal(labels)
-	return string(text), err
+		return text
+	})
 }
 
 // readQueries returns the GraphQL documents of the pages by file name. It replaces ...BookFields by the names of all

@@ -27,7 +27,11 @@ type link struct{ URL, Name string }
 // tool returns the handler of a tool's page with a Content-Security-Policy.
 func (p *Pages) tool(t tool, policy string) (http.Handler, error) {
 	var page bytes.Buffer
-	if err := p.templates["tool.html"].ExecuteTemplate(&page, "tool", t); err != nil {
+	english, err := p.templates["en"]()
+	if err != nil {
+		return nil, err
+	}
+	if err := english["tool.html"].ExecuteTemplate(&page, "tool", t); err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -55,7 +55,7 @@ func (m *Manager) Add(ctx context.Context, url, description string, types []stri
 	case w.URL == "":
 		problems.Add("url", "The %s field is required.")
 	case err != nil:
-		problems.Add("url", strings.ToUpper(err.Error()[:1])+err.Error()[1:]+".")
+		problems.Add("url", "%[2]s.", strings.ToUpper(err.Error()[:1])+err.Error()[1:])
 	case !isText(w.URL, maxURL):
 		problems.Add("url", "The %s field must not be greater than 2000 characters.")
 	}

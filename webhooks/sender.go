@@ -104,7 +104,7 @@ func (s *Sender) Run(ctx context.Context) {
 	var turns sync.WaitGroup
 	defer turns.Wait()
 	failing := false
-	for wait := time.Duration(0); pause(ctx, wait); {
+	for wait := time.Duration(0); task.Wait(ctx, wait, nil); {
 		// Each turn is a holder of its own, so that it cannot release the lease of a later one.
 		holder := s.process + " " + rand.Text()
 		var w *model.Webhook
@@ -140,14 +140,4 @@ func (s *Sender) lease(ctx context.Context, holder string) (*model.Webhook, erro
 		s.forgotten = true
 	}
 	return s.Endpoints.Lease(ctx, holder, s.times.lease)
-}
-
-// pause waits, and reports whether ctx has not ended.
-func pause(ctx context.Context, wait time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(wait):
-		return ctx.Err() == nil
-	}
 }

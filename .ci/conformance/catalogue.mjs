@@ -2,7 +2,9 @@
 import { buildSchema, getOperationAST, isScalarType, isSpecifiedScalarType, Kind, parse } from "graphql";
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer as createTCPServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -77,7 +79,7 @@ export async function answersOnly(manifest, operations) {
   try {
     const ask = async (body) => {
       const response = await fetch(`${server.url}/graphql`, {
-        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+        method: "POST", headers: { "Content-Type": "application/json", Authorization: `Bearer ${server.token()}` }, body: JSON.stringify(body),
       });
       return response.json();
     };
@@ -94,4 +96,46 @@ export async function answersOnly(manifest, operations) {
   } finally {
     await server.close();
   }
+}
+
+// listen starts a server and returns its address without the scheme, and a function that ends it.
+export async function listen(server) {
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return { host: `127.0.0.1:${server.address().port}`, close: () => server.close() };
+}
+
+// wire passes connections to a server. drop breaks them and those to come, until mend, which may name another server.
+// mute leaves the present ones open, and passes nothing more. idle resolves when no connection is open.
+export async function wire(target) {
+  const open = new Set();
+  let broken = false;
+  const server = createTCPServer((client) => {
+    if (broken) return client.destroy();
+    const { hostname: host, port } = new URL(target);
+    const upstream = connect({ host, port });
+    for (const [from, to] of [[client, upstream], [upstream, client]]) {
+      open.add(from);
+      from.pipe(to);
+      from.on("error", () => {});
+      from.on("close", () => {
+        open.delete(from);
+        to.destroy();
+        if (open.size === 0) server.emit("idle");
+      });
+    }
+  });
+  const drop = () => {
+    broken = true;
+    for (const socket of open) socket.destroy();
+  };
+  const mute = () => {
+    for (const socket of open) socket.unpipe().resume();
+  };
+  const mend = (other = target) => {
+    target = other;
+    broken = false;
+  };
+  const { host: address, close } = await listen(server);
+  const idle = () => open.size === 0 || once(server, "idle");
+  return { url: `http://${address}`, drop, mend, mute, idle, close: () => { drop(); close(); } };
 }

@@ -105,7 +105,7 @@ test("books come back", async () => {
     const post = (path, body) => fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
     const book = {
       name: "The {Red} river & 50% é", author: "Ludwig van Beethoven, Kurt Vonnegut Jr.", pages: 320, published_at: "1937-09-21", price: "0.00",
-      isbn: "9783161484100", publisher: "R & D", language: "de", shelf_mark: "QA 76",
+      isbn: "9783161484100", publisher: "R & D", language: "de", shelf_mark: "QA 76", series: "Tall & short", series_number: "1.5",
     };
     await post("/api/categories", { name: "C" });
     await post("/api/genres", { name: "R&D", category_id: 1 });

@@ -48,10 +48,10 @@ function comesBack(run, folder, count) {
 }
 
 test("hard books", () => withFolder((run, folder) => {
-  const book = { description: null, pages: 7, published_at: "1937-09-21", price: "1.50", genre: "R&D {$a}", category: "A /", isbn: null, publisher: null, language: null, shelf_mark: null };
+  const book = { description: null, pages: 7, published_at: "1937-09-21", price: "1.50", genre: "R&D {$a}", category: "A /", isbn: null, publisher: null, language: null, shelf_mark: null, subtitle: null, series: null, series_number: null };
   const books = [
     { ...book, name: `{A} } "quoted" $5 & 50% #1 <i> \\z é 日本 😀`, author: "Ludwig van Beethoven, Museum of Arts and Crafts, Kurt Vonnegut Jr., Plato, 村上 春樹", description: "One\n\nTwo\nThree\n\n\nFour",
-      isbn: "9783161484100", publisher: "R & D, Inc.", language: "pt-BR", shelf_mark: "QA 76.73 .J38" },
+      isbn: "9783161484100", publisher: "R & D, Inc.", language: "pt-BR", shelf_mark: "QA 76.73 .J38", series: "Tall {$a} & short", series_number: "IV" },
     { ...book, name: "A river /", author: "J. R. R. Tolkien", published_at: "0800-01-01", language: "de" },
     { ...book, name: "The end", author: "Smith, J. R., Doe, S.", description: "语".repeat(19_000), language: "grc" },
   ];

@@ -1,58 +1,45 @@
-// examples/react, built and used in Chromium on another origin than the server.
+// examples/react and examples/eventsource, used in Chromium on another origin than the server.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { connect, createServer as createTCPServer } from "node:net";
 import { extname, join, resolve } from "node:path";
 import { test } from "node:test";
 import { chromium } from "playwright-core";
-import { here, serve } from "./catalogue.mjs";
+import { here, listen, serve, wire } from "./catalogue.mjs";
 
-const example = resolve(here, "../../examples/react");
+const examples = resolve(here, "../../examples");
+const example = join(examples, "react");
 
-// listen starts a server and returns its address without the scheme, and a function that ends it.
-async function listen(server) {
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  return { host: `127.0.0.1:${server.address().port}`, close: () => server.close() };
-}
-
-// files serves the built example.
-const files = () => listen(createServer((request, response) => {
-  const name = request.url === "/" ? "/index.html" : request.url;
+// files serves a folder.
+const files = (folder) => listen(createServer((request, response) => {
+  const { pathname } = new URL(request.url, "http://localhost");
+  const name = pathname === "/" ? "/index.html" : pathname;
   try {
-    const body = readFileSync(join(example, "dist", name));
+    const body = readFileSync(join(folder, name));
     response.writeHead(200, { "Content-Type": { ".html": "text/html", ".js": "text/javascript" }[extname(name)] }).end(body);
   } catch {
     response.writeHead(404).end();
   }
 }));
 
-// wire passes connections to a server. drop breaks them and those to come, until mend.
-async function wire(target) {
-  const { hostname: host, port } = new URL(target);
-  const open = new Set();
-  let broken = false;
-  const server = createTCPServer((client) => {
-    if (broken) return client.destroy();
-    const upstream = connect({ host, port });
-    for (const [from, to] of [[client, upstream], [upstream, client]]) {
-      open.add(from);
-      from.pipe(to);
-      from.on("error", () => {});
-      from.on("close", () => open.delete(from) && to.destroy());
-    }
+// visit opens a page in Chromium. The test fails if its script does.
+async function visit(t, url) {
+  assert.ok(process.env.CHROMIUM, "CHROMIUM must be the path of Chromium: run make conformance");
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+  const failures = [];
+  t.after(async () => {
+    await browser.close();
+    assert.deepEqual(failures, []);
   });
-  const drop = () => {
-    broken = true;
-    for (const socket of open) socket.destroy();
-  };
-  const { host: address, close } = await listen(server);
-  return { url: `http://${address}`, drop, mend: () => { broken = false; }, close: () => { drop(); close(); } };
+  const page = await browser.newPage();
+  page.on("pageerror", (error) => failures.push(error));
+  await page.goto(url);
+  return page;
 }
 
-test("examples/react lists, creates, follows and resolves a conflict in Chromium", async (t) => {
-  const pages = await files();
+test("examples/react shows a live list, creates, and resolves a conflict in Chromium", async (t) => {
+  const pages = await files(join(example, "dist"));
   t.after(pages.close);
   const server = await serve(`--cors-origins=http://${pages.host}`);
   t.after(server.close);
@@ -70,37 +57,44 @@ test("examples/react lists, creates, follows and resolves a conflict in Chromium
     assert.ok(!errors, JSON.stringify(errors));
     return data;
   };
-  const { books: { totalCount, nodes }, viewer } = await graphql(
-    `{ viewer { subject } books(first: 1, orderBy: [{field: ID, direction: DESC}]) { totalCount nodes { id name author genre { name category { name } } } } }`);
+  const { books: { totalCount, nodes } } = await graphql(
+    `{ books(first: 1, orderBy: [{field: ID, direction: DESC}]) { totalCount nodes { id name author genre { id name category { name } } } } }`);
+  const inGenre = async () => (await graphql(`{ books(filter: {genreId: {eq: ${nodes[0].genre.id}}}) { totalCount } }`)).books.totalCount;
   const change = (id, patch) => graphql(`mutation ($input: UpdateBookInput!) { updateBook(input: $input) { book { version } } }`, { input: { id, patch } });
 
-  assert.ok(process.env.CHROMIUM, "CHROMIUM must be the path of Chromium: run make conformance");
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
-  t.after(() => browser.close());
-  const page = await browser.newPage();
-  const failures = [];
-  page.on("pageerror", (error) => failures.push(error));
-  await page.goto(`http://${pages.host}/`);
+  const page = await visit(t, `http://${pages.host}/`);
   const rows = page.locator("tbody tr");
-  const count = (shown, all) => page.getByText(`${shown} of ${all}`, { exact: true }).waitFor();
+  const count = (first, last, all) => page.getByText(`${first} to ${last} of ${all}`, { exact: true }).waitFor();
 
-  // The list: each book with its genre and category, and the next page.
-  await count(20, totalCount);
+  // The list: each book with its genre and category, the next page, a filter, an order and a search.
+  await count(1, 20, totalCount);
   const [{ name, author, genre }] = nodes;
   const cells = await rows.first().locator("th, td").allTextContents();
   assert.deepEqual(cells.slice(0, 3), [name, author, `${genre.name}, ${genre.category.name}`]);
-  await page.getByRole("button", { name: "More", exact: true }).click();
-  await count(40, totalCount);
+  await page.getByRole("button", { name: "Next", exact: true }).click();
+  await count(21, 40, totalCount);
+  await page.getByRole("button", { name: "Back", exact: true }).click();
+  await page.getByLabel("Filter").selectOption(genre.name);
+  const few = await inGenre();
+  await count(1, Math.min(20, few), few);
+  await page.getByPlaceholder("Search").fill("momo");
+  await count(0, 0, 0);
 
-  // A new book arrives by the subscription, with the actor, whom only a connection with a token may see.
+  // A new book arrives in the list that it belongs to.
   await page.getByLabel("Token").fill(token);
   for (const [label, value] of [["Name", "Momo"], ["Author", "Michael Ende"], ["Pages", "304"], ["Price", "9.99"]]) {
     await page.getByPlaceholder(label).fill(value);
   }
   await page.getByLabel("Published").fill("1973-01-01");
+  await page.getByLabel("Genre", { exact: true }).selectOption(genre.name);
   await page.getByRole("button", { name: "Add", exact: true }).click();
-  await count(41, totalCount + 1);
-  await page.getByText(`CREATE Momo by ${viewer.subject}`).waitFor();
+  await count(1, 1, 1);
+  assert.equal(await rows.first().getByRole("rowheader").textContent(), "Momo");
+  await page.getByPlaceholder("Search").fill("");
+  await count(1, Math.min(20, few + 1), few + 1);
+  await page.getByLabel("Filter").selectOption("All genres");
+  await page.getByLabel("Order").selectOption("Newest");
+  await count(1, 20, totalCount + 1);
   assert.equal(await rows.first().getByRole("rowheader").textContent(), "Momo");
   const { books: { nodes: [{ id }] } } = await graphql(`{ books(first: 1, filter: {name: {eq: "Momo"}}) { nodes { id } } }`);
 
@@ -117,16 +111,47 @@ test("examples/react lists, creates, follows and resolves a conflict in Chromium
   const { book } = await graphql(`{ book(id: ${id}) { price pages version } }`);
   assert.deepEqual(book, { price: "4.50", pages: 99, version: 3 });
 
-  // Changes while the connection is lost arrive after it, once.
+  // Changes while the connection is lost are in the next state.
   line.drop();
   await graphql(`mutation { deleteBook(input: {id: ${nodes[0].id}}) { deletedBookId } }`);
   line.mend();
-  await count(40, totalCount);
+  await count(1, 20, totalCount);
   line.drop();
   await change(id, { price: "5.55" });
   line.mend();
   await price.getByText("5.55", { exact: true }).waitFor();
-  await count(40, totalCount);
+
+  // The list goes on without a token that is refused. An order by price moves a book when its price changes.
+  await page.getByLabel("Token").fill("refused");
+  await page.getByLabel("Token").blur();
+  await page.getByLabel("Order").selectOption("Cheapest");
+  await change(id, { price: "0" });
+  await price.getByText("0.00", { exact: true }).waitFor();
+  await rows.first().getByRole("rowheader").filter({ hasText: "Momo" }).waitFor();
   assert.equal(await rows.filter({ hasText: name }).count(), 0);
-  assert.deepEqual(failures, []);
+});
+
+test("examples/eventsource shows a live list in Chromium", async (t) => {
+  const pages = await files(join(examples, "eventsource"));
+  t.after(pages.close);
+  const server = await serve(`--cors-origins=http://${pages.host}`);
+  t.after(server.close);
+  const line = await wire(server.url);
+  t.after(line.close);
+  const page = await visit(t, `http://${pages.host}/?catalogue=${line.url}`);
+  await page.getByPlaceholder("Search").fill("Momo");
+  await page.getByText("0 books").waitFor();
+  const momo = { name: "Momo", pages: 304, published_at: "1973-01-01", author: "Michael Ende", price: 9.99, genre_id: 1 };
+  const create = async () => {
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${server.token()}` };
+    const response = await fetch(`${server.url}/api/books`, { method: "POST", headers, body: JSON.stringify(momo) });
+    assert.equal(response.status, 201);
+  };
+  await create();
+  await page.getByText("1 books").waitFor();
+  await page.getByText("Momo, Michael Ende: 9.99").waitFor();
+  line.drop();
+  await create();
+  line.mend();
+  await page.getByText("2 books").waitFor();
 });

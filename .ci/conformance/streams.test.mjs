@@ -1,4 +1,5 @@
 // The changes of the catalogue, followed by the clients of each protocol.
+import { applyLiveQueryJSONPatch } from "@n1ru4l/graphql-live-query-patch-json-patch";
 import { ApolloClient, gql, InMemoryCache } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { Client, fetchExchange, subscriptionExchange } from "@urql/core";
@@ -183,4 +184,37 @@ test("eventsource follows /api/changes, and resumes with Last-Event-ID", async (
   source.close();
   assert.deepEqual(got, names);
   assert.equal(requests, 2);
+});
+
+test("live patches are applied by @n1ru4l/graphql-live-query-patch-json-patch", async () => {
+  const list = "books(first: 20, orderBy: [{field: PRICE}, {field: NAME}]) { totalCount nodes { id name author price genre { name category { name } } } pageInfo { endCursor } }";
+  const { books: { nodes: [{ id }] }, genres: { nodes: [genre] } } = await ask("{ books(first: 1) { nodes { id } } genres(first: 1) { nodes { id } } }");
+  const writes = [
+    `updateBook(input: {id: ${id}, patch: {price: 0.01}}) { clientMutationId }`,
+    `createBook(input: {name: "On Patches", pages: 1, publishedAt: "2000-01-01", author: "A", price: 0, genreId: ${genre.id}}) { clientMutationId }`,
+    `updateGenre(input: {id: ${genre.id}, patch: {name: "Patched"}}) { clientMutationId }`,
+    `updateBook(input: {id: ${id}, patch: {price: 0.02, name: "Moved ~ / \\" é"}}) { clientMutationId }`,
+    `deleteBook(input: {id: ${id}}) { clientMutationId }`,
+  ];
+  const clients = [sockets(), createSSEClient({ url: address, headers: () => ({ Authorization: `Bearer ${token}` }) })];
+  const streams = clients.map((client) => {
+    const messages = [];
+    const received = (async function* () {
+      for await (const message of client.iterate({ query: `query @live { ${list} }`, extensions: { live: { patch: true } } })) {
+        messages.push(message);
+        yield message;
+      }
+    })();
+    return { messages, results: applyLiveQueryJSONPatch(received) };
+  });
+  for (const write of [null, ...writes]) {
+    if (write) await ask(`mutation { ${write} }`);
+    const whole = await ask(`{ ${list} }`);
+    for (const { results } of streams) assert.deepEqual((await results.next()).value.data, whole, write);
+  }
+  for (const { messages } of streams) {
+    assert.deepEqual(messages.map(({ revision }) => revision), [1, 2, 3, 4, 5, 6]);
+    assert.ok(messages.slice(1).every(({ patch, data }) => patch && !data));
+  }
+  for (const client of clients) client.dispose();
 });

@@ -173,6 +173,15 @@ func TestSecretsAreMasked(t *testing.T) {
 			t.Errorf("%s is shown as\n%s", url, out)
 		}
 	}
+	for setting, want := range map[string]string{
+		"dnb, loc": "dnb, loc", "dnb,https://a.example:8443/sru?query={isbn}&x=" + secret: "dnb,https://a.example:8443/" + masked,
+		"https://a.example?" + secret + "={isbn}": "https://a.example?" + masked, "https://a.example/" + secret + "/{isbn}," + secret: "https://a.example/" + masked + "," + masked,
+		"https://me:" + secret + "@a.example/{isbn}": masked, "https://me:x/" + secret + "@a.example/{isbn}": masked, secret + "://a.example/{isbn}": masked,
+	} {
+		if out := catalogue(t, 0, "", "config", "--lookup="+setting); strings.Contains(out, secret) || !strings.Contains(out, " "+want+" ") {
+			t.Errorf("%s is shown as\n%s", setting, out)
+		}
+	}
 	for _, flag := range serveFlags(t) {
 		name := strings.ToLower(flag.Name)
 		if !strings.Contains(name, "secret") && !strings.Contains(name, "password") || flag.PlaceHolder == "FILE" {

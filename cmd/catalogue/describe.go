@@ -75,6 +75,9 @@ func describeRow(r *importer.Row) string {
 	for _, field := range model.ImportFields {
 		if text := r.Value(field); text != "" {
 			fmt.Fprintf(&b, "; %s: %s", field, importer.Printable(text))
+			if source := r.Sources[field]; source != "" {
+				fmt.Fprintf(&b, " (%s)", importer.Printable(source))
+			}
 		}
 	}
 	return b.String()

@@ -93,7 +93,8 @@ func TestExamples(t *testing.T) {
 			must(t, os.Symlink(bin, filepath.Join(folder, "bin")))
 			must(t, os.Mkdir(filepath.Join(folder, "backups"), 0o700))
 			database := "--database-url=sqlite:" + filepath.Join(folder, "catalogue.db")
-			url, _, stop := serving(t, io.Discard, database, "--sample", "--introspection=true", "--rate=0")
+			url, _, stop := serving(t, io.Discard, database, "--sample", "--introspection=true", "--rate=0",
+				"--lookup=http://127.0.0.1:1/?query={isbn}")
 			catalogue(t, 0, "", "db", "backup", database, filepath.Join(folder, "backups", "catalogue-20261124T020000Z.db"))
 			token := strings.TrimSpace(catalogue(t, 0, "", "token", database))
 			for _, operation := range operations {

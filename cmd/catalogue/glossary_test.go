@@ -28,8 +28,8 @@ func TestGlossary(t *testing.T) {
 		}
 		for line := range strings.Lines(p.text) {
 			cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-			column := map[int]int{2: 0, 3: 2}[len(cells)]
-			if len(cells) < 2 || strings.HasPrefix(cells[0], "-") || cells[0] == " term " || cells[0] == " instead of " {
+			column, hasWords := map[int]int{2: 0, 3: 2}[len(cells)] // another table is for translators
+			if !hasWords || strings.HasPrefix(cells[0], "-") || cells[0] == " term " || cells[0] == " instead of " {
 				continue
 			}
 			for word := range strings.SplitSeq(cells[column], ",") {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type importCmd struct {
 
 	File       string   `arg:"" help:"File to read: CSV, JSON, a spreadsheet (.xlsx, .ods), MARC (.mrc, .mrk, MARCXML), BibTeX or RIS, also compressed with gzip or zstd; - is standard input."`
 	Format     string   `enum:"${formats}" default:"auto" help:"Format of the file: csv, json or jsonl (both read a JSON array and JSON Lines), xlsx, or auto, which looks at the name and the content (default: ${default})."`
+	Lookup     bool     `help:"Complete rows that lack a required value by look-ups of their ISBNs. CATALOGUE_LOOKUP has the sources. Ctrl-C ends the look-ups; the rows after it are bad."`
 	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
 	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. FIELD= imports no column. Fields: ${fields}."`
 	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field if its cell is empty or missing; repeat as for --map."`
@@ -60,7 +62,7 @@ func (e *encoding) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Context) error {
+func (c *importCmd) Run(ctx context.Context, std cli.Stdio, env cli.Getenv, command *kong.Context) error {
 	name := importer.Printable(c.File)
 	switch {
 	case isArchive(c.File):
@@ -79,29 +81,55 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return nothingImported(ctx, err)
 	}
 	defer in.Close()
-	file, err := importer.Survey(ctx, in, options) // before anything is written
+	var sources resolvers.Sources
+	surveyed := options
+	if c.Lookup {
+		surveyed = options.ForLookups()
+		if sources, err = openSources(env("CATALOGUE_LOOKUP"), env); err != nil {
+			return nothingImported(ctx, err)
+		}
+	}
+	file, err := importer.Survey(ctx, in, surveyed) // before anything is written
 	if err != nil && ctx.Err() != nil {
 		return nothingImported(ctx, err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
 	}
-	if err := c.preview(ctx, std, file); err != nil {
-		return err
+	if c.Rejects != "" { // before look-ups, which take long
+		if err := checkRejects(in, c.Rejects, c.Force); err != nil {
+			return err
+		}
 	}
 	store, closeStore, err := c.open(ctx, std)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	rejects, err := newRejects(in, file, c.Rejects, c.Force)
+	catalogue, list := resolvers.New(store), in
+	if catalogue.Sources = sources; c.Lookup {
+		if list, err = lookUpRows(ctx, std, catalogue, file); err != nil {
+			return nothingImported(ctx, err)
+		}
+		defer list.Close()
+		if ctx.Err() != nil {
+			ctx = context.WithoutCancel(ctx)
+		}
+		if file, err = importer.Survey(ctx, list, options); err != nil {
+			return nothingImported(ctx, err)
+		}
+	}
+	if err := c.preview(ctx, std, file); err != nil {
+		return err
+	}
+	rejects, err := newRejects(file, c.Rejects)
 	if err != nil {
 		return err
 	}
-	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", list.Size(), list.Read)
 	var changes []string
 	im := &importer.Importer{
-		Catalogue: resolvers.New(store), Strict: c.Strict, DryRun: c.DryRun, Reject: rejects.add,
+		Catalogue: catalogue, Strict: c.Strict, DryRun: c.DryRun, Reject: rejects.add,
 		Progress: func(counts importer.Counts) { bar.Step(counts.Rows()) },
 		Change: func(row *importer.Row, change model.BookChange) { // in a dry run
 			if len(changes) < shownChanges {
@@ -127,6 +155,34 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	c.adviseDefaults(std.Err, file, command.Args)
 	printUnreadable(std.Err, file)
 	return c.end(ctx, std, store, im, err, start)
+}
+
+// lookUpRows returns the rows of a list with the values that look-ups found for them. The end of ctx ends the look-ups.
+func lookUpRows(
+	ctx context.Context, std cli.Stdio, catalogue *resolvers.Resolver, file *importer.File,
+) (*source.Source, error) {
+	var out bytes.Buffer
+	w, err := importer.NewRejectsWriter(file, &out)
+	if err != nil {
+		return nil, err
+	}
+	done := 0
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "look-ups", int64(file.Rows),
+		func() int64 { return int64(done) })
+	defer bar.Done()
+	find := func(isbn string) ([]*model.FoundBook, string) { return catalogue.FindBooks(ctx, isbn) }
+	reading := context.WithoutCancel(ctx)
+	if err := file.LookUp(reading, find, func(row *importer.Row) error {
+		done++
+		bar.Step(done)
+		return w.Add(row)
+	}); err != nil {
+		return nil, err
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	return source.Open(reading, "-", &out)
 }
 
 // end prints the counts of an import that returned err, and returns the error of the command.
@@ -191,6 +247,7 @@ func nothingImported(ctx context.Context, err error) error {
 
 const (
 	firstRows    = 3
+	firstLookups = 20
 	shownChanges = 20
 )
 
@@ -223,7 +280,11 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, file *importer.F
 		}
 		return nil
 	}
-	first, err := file.First(ctx, firstRows)
+	count := firstRows
+	if file.HasLookups() {
+		count = firstLookups
+	}
+	first, err := file.First(ctx, count)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type commands struct {
 	Serve          serve.Command       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
 	Import         importCmd           `cmd:"" help:"Import books from a file."`
 	Export         exportCmd           `cmd:"" help:"Export all books as CSV or JSON."`
+	Lookup         lookupCmd           `cmd:"" help:"Look up books by ISBN in other libraries."`
 	Archive        archiveCmd          `cmd:"" help:"Create, restore or copy a whole catalogue."`
 	DB             dbCmd               `cmd:"" name:"db" help:"Migrate, back up, restore or examine the database."`
 	Webhook        webhookCmd          `cmd:"" help:"Send changes to other services by HTTP."`

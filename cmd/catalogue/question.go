@@ -23,9 +23,9 @@ func (c *importCmd) withAnswers(err error, file *importer.File, args []string) e
 	flags := slices.Clone(args)
 	for _, q := range questions {
 		if q.Option == "map" {
-			b.WriteString(q.Text + ".")
+			b.WriteString(q.Text.String() + ".")
 			for _, example := range q.Examples {
-				b.WriteString("\n  " + example)
+				b.WriteString("\n  " + example.String())
 			}
 			b.WriteString(map[bool]string{true: "\n", false: " "}[len(q.Examples) > 0])
 			b.WriteString("Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default " +

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"library-catalogue/importer"
@@ -23,18 +25,24 @@ type rejects struct {
 	count int
 }
 
-// newRejects creates the CSV file at path unless path is empty. It replaces a file only with force, and
-// never the file in that is imported.
-func newRejects(in *source.Source, of *importer.File, path string, force bool) (r *rejects, err error) {
+// checkRejects returns an error if newRejects may not create the file at path: it is the file in that is imported, it
+// exists and force is not set, or its folder is missing.
+func checkRejects(in *source.Source, path string, force bool) error {
+	if in.IsFile(path) {
+		return fmt.Errorf("--rejects %s is the file to import: choose another name", path)
+	}
+	_, err := os.Stat(filepath.Dir(path))
+	if err := cmp.Or(refuseExisting(path, force), err); err != nil {
+		return fmt.Errorf("--rejects: %w", err)
+	}
+	return nil
+}
+
+// newRejects creates the CSV file at path, or replaces it, unless path is empty.
+func newRejects(of *importer.File, path string) (r *rejects, err error) {
 	r = &rejects{path: path}
 	if path == "" {
 		return r, nil
-	}
-	if in.IsFile(path) {
-		return nil, fmt.Errorf("--rejects %s is the file to import: choose another name", path)
-	}
-	if err := refuseExisting(path, force); err != nil {
-		return nil, fmt.Errorf("--rejects: %w", err)
 	}
 	if r.file, err = os.Create(path); err != nil {
 		return nil, err

@@ -34,17 +34,20 @@ type Row struct {
 	DisplayName string     `db:"display_name"`
 	Password    string     `db:"password"`
 	Role        model.Role `db:"role"`
+	Language    string     `db:"language"`
 	Micros      int64      `db:"created_at"`
 	Seen        *int64     `db:"seen_at"`
 	DisabledAt  *int64     `db:"disabled_at"`
 }
 
-const columns = `a.id, a.name, a.display_name, a.password, a.role, a.created_at, a.seen_at, a.disabled_at`
+const columns = `a.id, a.name, a.display_name, a.password, a.role, a.language, a.created_at, a.seen_at,
+	a.disabled_at`
 
 // Account returns the account without its password.
 func (r *Row) Account() *model.Account {
 	a := &model.Account{
-		ID: r.ID, Name: r.Name, DisplayName: r.DisplayName, Role: r.Role, Pending: r.Password == "",
+		ID: r.ID, Name: r.Name, DisplayName: r.DisplayName, Role: r.Role, Language: r.Language,
+		Pending:   r.Password == "",
 		Disabled:  r.DisabledAt != nil,
 		CreatedAt: model.Timestamp(r.Micros),
 	}
@@ -133,6 +136,12 @@ func (s Store) SetRole(ctx context.Context, id model.ID, role model.Role) error 
 // SetDisplayName sets the name of an account that others see.
 func (s Store) SetDisplayName(ctx context.Context, id model.ID, name string) error {
 	_, err := s.DB.Exec(ctx, `UPDATE accounts SET display_name = $2 WHERE id = $1`, id, name)
+	return err
+}
+
+// SetLanguage sets the language in which an account reads the pages.
+func (s Store) SetLanguage(ctx context.Context, id model.ID, tag string) error {
+	_, err := s.DB.Exec(ctx, `UPDATE accounts SET language = $2 WHERE id = $1`, id, tag)
 	return err
 }
 

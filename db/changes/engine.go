@@ -58,10 +58,12 @@ type Statements struct {
 	mark    string // SELECT of the columns of the newest mark
 	size    string // SELECT of the bytes of the log, and of the table revision
 	members string // function that returns the members of a JSON object as rows
+	lost    string // condition that a change c is before the beginning of the log
+	timed   string // SELECT of the columns of brief of timed changes c in the log, to its WHERE
 	purge   string // DELETE of rows that triggers keep; empty for none
 
-	// forget has statements that delete some of the changes before {cut}. Each runs until it deletes nothing. The
-	// argument is the maximum number.
+	// forget has statements that delete some of the changes before {cut}. Each runs until it changes nothing. The
+	// argument is the maximum number. The second parts sets: a change that remains of a set is a set of its own.
 	forget []string
 }
 
@@ -88,7 +90,7 @@ WHERE s.low < s.high)
 
 // historyColumns are the columns of a change c of a row k, before its tick and time.
 const historyColumns = `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''),
-CAST(c.old AS text), `
+CAST(c.old AS text), c.change_set, `
 
 // historyRows returns the changes n of a row k for HistorySQL. later is the seq of the first change after them.
 func historyRows(code, later string) string {

@@ -104,13 +104,13 @@ func (f *Feed) run(ctx context.Context) {
 		f.caughtUp(err)
 		if err != nil && ctx.Err() == nil {
 			f.config.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)
-			pause(ctx, retryInterval)
+			task.Wait(ctx, retryInterval, nil)
 		}
 		interval := pollInterval
 		if f.followed() {
 			interval = tickInterval
 		}
-		pause(ctx, interval)
+		task.Wait(ctx, interval, nil)
 		look = lacks || err != nil || f.wait(ctx)
 	}
 }
@@ -128,16 +128,6 @@ func (f *Feed) wait(ctx context.Context) bool {
 	case <-ctx.Done():
 	}
 	return true
-}
-
-// pause waits for a time or the end of ctx.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 func (f *Feed) followed() bool {
@@ -162,7 +152,7 @@ func (f *Feed) once(ctx context.Context, look bool) (lacks bool, err error) {
 		if !followed {
 			return lacks, nil
 		}
-		page, _, err := f.log.read(ctx, Filter{types: model.CatalogueTypes}, &after, readRows)
+		page, _, err := f.log.read(ctx, Filter{types: model.CatalogueTypes, olds: true}, &after, readRows)
 		if model.IsCode(err, model.PositionGone) {
 			f.cutAll(err)
 			return lacks, nil

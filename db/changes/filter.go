@@ -14,6 +14,7 @@ type Filter struct {
 	ids   []model.ID
 	where *model.Condition // nil unless there is one type
 	key   string           // identifies the filter; empty for none
+	olds  bool             // also read the rows before the changes
 }
 
 // NewFilter checks the arguments.
@@ -23,14 +24,14 @@ func NewFilter(args model.ChangeArgs) (f Filter, err error) {
 		f.types = model.CatalogueTypes
 	}
 	if len(f.types) != 1 && args.IDs != nil {
-		return f, BadArgument("ids", "The ids argument needs exactly one type in types.")
+		return f, model.BadArgument("ids", "The ids argument needs exactly one type in types.")
 	}
 	if len(f.types) != 1 && len(args.Filter) > 0 {
-		return f, BadArgument("filter", "The filter argument needs exactly one type in types.")
+		return f, model.BadArgument("filter", "The filter argument needs exactly one type in types.")
 	}
 	for _, t := range f.types {
 		if _, known := types[t]; !known {
-			return f, BadArgument("types", "The types argument must contain BOOK, GENRE or CATEGORY.")
+			return f, model.BadArgument("types", "The types argument must contain BOOK, GENRE or CATEGORY.")
 		}
 	}
 	if len(args.Filter) > 0 {
@@ -45,11 +46,6 @@ func NewFilter(args model.ChangeArgs) (f Filter, err error) {
 		f.key = string(key)
 	}
 	return f, nil
-}
-
-// BadArgument is the error of an argument that is not accepted.
-func BadArgument(field, message string) error {
-	return model.FieldErrors{{Field: field, Message: message}}.Err()
 }
 
 // matchSQL returns the condition that a change c passes a filter with its row before or after it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // Admit waits until a subscriber may read. Call release after the read.
@@ -118,7 +119,7 @@ func (w *follower) live(ctx context.Context, sub *subscriber) error {
 			}
 			page, err := f.filterPage(ctx, shared, w.filter, w.admit)
 			for model.IsCode(err, model.Unavailable) && ctx.Err() == nil && f.config.Life.Err() == nil {
-				pause(ctx, retryInterval)
+				task.Wait(ctx, retryInterval, nil)
 				page, err = f.filterPage(ctx, shared, w.filter, w.admit)
 			}
 			if err != nil {

@@ -3,7 +3,7 @@ package changes
 import (
 	"context"
 	"errors"
-	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -103,7 +103,7 @@ func (l *Log) Changes(ctx context.Context, args model.ChangeArgs) (*model.Change
 		return nil, err
 	}
 	if args.First < 0 || args.First > model.MaxPageSize {
-		return nil, BadArgument("first", fmt.Sprintf("The first argument must be between 0 and %d.", model.MaxPageSize))
+		return nil, model.BadArgument("first", "The first argument must be between 0 and %d.", model.MaxPageSize)
 	}
 	after, err := Parse(args.After)
 	if err != nil {
@@ -170,17 +170,23 @@ type found struct {
 	Superseded bool    // a later change of the row is logged
 	After      *string // the row after this change, if it is superseded
 	Name       *string // name of a deleted row
+	Old        *string // the row before this change, if Filter.olds asks for it
+	ChangeSet  *int64  `db:"change_set"`
 }
 
 // find reads the changes of a SELECT, in order, each with its successor of the same row.
 func (l *Log) find(ctx context.Context, s Snapshot, b *query.Builder, from string, f Filter) (all []found, err error) {
-	matches := f.matchSQL(b)
+	matches, old := f.matchSQL(b), "NULL"
+	if f.olds {
+		old = "CASE WHEN q.matches THEN CAST(q.old AS text) END"
+	}
 	text := `SELECT q.tick, q.seq, q.version, q.row_id, q.type, q.operation, q.actor, q.at, q.matches,
 CASE WHEN q.matches THEN CAST((SELECT n.old FROM changes n WHERE n.row_id = q.row_id
 AND n.seq = q.next) AS text) END AS after, q.next IS NOT NULL AS superseded,
-CASE WHEN q.operation = 'd' THEN q.old ->> 'name' END AS name
-FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type,
-CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, c.old, ` + matches + ` AS matches
+CASE WHEN q.operation = 'd' THEN q.old ->> 'name' END AS name, ` + old + ` AS old,
+q.change_set FROM (SELECT c.tick, c.seq, c.version, c.row_id, CAST(c.type AS text) AS type,
+CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, c.at, c.next, c.old, c.change_set,
+` + matches + ` AS matches
 FROM (SELECT f.*, (SELECT n.seq FROM changes n WHERE n.row_id = f.row_id AND n.type = f.type AND n.seq > f.seq
 AND f.operation IN ('c', 'u') ORDER BY n.seq LIMIT 1) AS next FROM (` + from + `) f) c) q
 ORDER BY q.tick, q.seq`
@@ -200,6 +206,20 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 		change := &model.Change{
 			Position: at.String(), Type: typ, RowID: c.RowID,
 			Operation: operationsByCode[c.Operation], Version: c.Version, At: c.At, Actor: c.Actor, Deleted: c.Name,
+			Set: SetOf(c.ChangeSet, c.RowID, c.Seq),
+		}
+		if c.Old != nil {
+			change.Old = sync.OnceValue(func() any {
+				version := c.Version
+				if c.Operation == "u" {
+					version--
+				}
+				row, err := types[typ].decode(c.RowID, version, *c.Old)
+				if err != nil {
+					return nil
+				}
+				return row
+			})
 		}
 		page = append(page, logged{at, c.Seq, change})
 		switch {

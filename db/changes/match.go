@@ -121,7 +121,7 @@ func (l *Log) match(ctx context.Context, page Page, f Filter) (Page, error) {
 // bySeqSQL returns the SELECT of changes by the ids of their rows and their numbers, without their ticks and times.
 func (l *Log) bySeqSQL(b *query.Builder, ids []model.ID, numbers []int64) string {
 	return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, ` + l.Dialect.Now +
-		` AS at, old FROM changes WHERE ` +
+		` AS at, old, change_set FROM changes WHERE ` +
 		l.Dialect.In("row_id", b.Arg(l.Dialect.Array(ids))) + ` AND ` +
 		l.Dialect.In("seq", b.Arg(l.Dialect.Array(numbers)))
 }

@@ -13,7 +13,7 @@ func Parse(text *string) (*model.Position, error) {
 	}
 	p, ok := model.ParsePosition(*text)
 	if !ok {
-		return nil, BadArgument("after", "The after argument must be a position that the changes gave.")
+		return nil, model.BadArgument("after", "The after argument must be a position that the changes gave.")
 	}
 	return &p, nil
 }

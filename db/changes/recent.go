@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -27,7 +26,7 @@ func (c *brief) passes(args *model.RecentArgs) bool {
 // be empty although HasMore is true. Errors: BadUserInput, PositionGone.
 func (l *Log) Recent(ctx context.Context, args model.RecentArgs) (page *model.ChangePage, err error) {
 	if args.First < 1 || args.First > model.MaxPageSize {
-		return nil, BadArgument("first", fmt.Sprintf("The first argument must be between 1 and %d.", model.MaxPageSize))
+		return nil, model.BadArgument("first", "The first argument must be between 1 and %d.", model.MaxPageSize)
 	}
 	before, err := Parse(args.After)
 	if err != nil {

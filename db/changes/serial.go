@@ -33,15 +33,20 @@ var serialSQL = Statements{
 	Commit: `UPDATE changes SET at = max($1, (SELECT at FROM changes ORDER BY seq DESC LIMIT 1)), untimed = NULL
 WHERE untimed = 1`,
 	size: `SELECT coalesce(sum(pgsize), 0) AS log, 0 AS revision FROM dbstat
-WHERE name IN ('changes', 'changes_row')`,
+WHERE name IN ('changes', 'changes_row', 'changes_set')`,
 	members: `json_each`,
-	purge:   `DELETE FROM replaced`,
+	lost:    `c.seq <= (SELECT start FROM feed)`,
+	timed: `SELECT seq AS tick, seq, row_id, type, operation, coalesce(actor, '') AS actor, at FROM changes c
+WHERE c.untimed IS NULL AND c.seq > (SELECT start FROM feed) AND `,
+	purge: `DELETE FROM replaced`,
 	// The row of feed moves before the changes go, so that no position is known after a part of its changes is deleted.
 	forget: []string{
 		`UPDATE feed SET (start, at) = (SELECT c.seq, c.at
 FROM (SELECT seq, at FROM changes WHERE seq > start ORDER BY seq LIMIT $1) c WHERE c.at < {cut} ORDER BY c.seq DESC
 LIMIT 1)
 WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < {cut}`,
+		`UPDATE changes SET change_set = NULL WHERE seq IN (SELECT c.seq FROM feed f JOIN changes c ON c.seq > f.start
+AND c.change_set IN (SELECT l.change_set FROM changes l WHERE l.seq <= f.start) LIMIT $1)`,
 		`DELETE FROM changes WHERE seq IN (SELECT c.seq FROM changes c, feed f WHERE c.seq <= f.start ORDER BY c.seq
 LIMIT $1)`,
 	},
@@ -104,7 +109,7 @@ func (e *serial) commitTimes() (err error) {
 	done := make(chan struct{})
 	e.DB.Start(func(ctx context.Context) {
 		defer close(done)
-		pause(ctx, time.Millisecond-time.Duration(time.Now().Nanosecond())%time.Millisecond)
+		task.Wait(ctx, time.Millisecond-time.Duration(time.Now().Nanosecond())%time.Millisecond, nil)
 		var settled time.Time
 		err = task.Run(ctx, func() error {
 			return e.DB.Write(ctx, func(context.Context) error {
@@ -151,8 +156,8 @@ func placeSQL(seq string) string {
 }
 
 func (e *serial) windowSQL(b *query.Builder, w window, limit int) string {
-	return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, at, old FROM changes WHERE seq > ` +
-		b.Arg(w.begin.Tick) +
+	return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, at, old, change_set FROM changes
+WHERE seq > ` + b.Arg(w.begin.Tick) +
 		` AND seq <= ` + b.Arg(w.end.Tick) + ` ORDER BY seq LIMIT ` + b.Arg(limit)
 }
 

@@ -20,6 +20,10 @@ const Channel = "catalogue_ticks"
 // windowTicks is the number of ticks that one read of the log examines.
 const windowTicks = 100
 
+// beforeLogSQL is the condition that a change c is before the beginning of the log. It begins with one for the index.
+const beforeLogSQL = `c.xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1)
+AND pg_visible_in_snapshot(c.xid, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1))`
+
 var tickedSQL = Statements{
 	Newest: `SELECT max(id) AS tick FROM ticks`,
 	Kept:   `EXISTS (SELECT 1 FROM ticks WHERE id = $1 AND id > (SELECT min(id) FROM ticks))`,
@@ -28,14 +32,22 @@ FROM (SELECT * FROM ticks ORDER BY id DESC LIMIT 1) t`,
 	size: `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks') AS log,
 pg_relation_size('revision') AS revision`,
 	members: `jsonb_each_text`,
+	lost:    beforeLogSQL,
+	timed: `SELECT t.id AS tick, c.seq, c.row_id, CAST(c.type AS text) AS type,
+CAST(c.operation AS text) AS operation, coalesce(c.actor, '') AS actor, t.at FROM changes c
+CROSS JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid
+AND pg_visible_in_snapshot(c.xid, t.snapshot) ORDER BY pg_snapshot_xmax(t.snapshot), t.id LIMIT 1) t
+WHERE t.id > (SELECT min(id) FROM ticks) AND `,
 	// The newest tick before the cut stays, as the beginning of the log. Its changes and those before them go.
 	forget: []string{
 		`DELETE FROM ticks WHERE id IN (SELECT id
 FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t
 WHERE next < {cut})`,
-		`DELETE FROM changes WHERE (xid, seq) IN (SELECT xid, seq FROM changes
-WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1)
-AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1)) ORDER BY xid, seq LIMIT $1)`,
+		`UPDATE changes SET change_set = NULL WHERE (xid, seq) IN (SELECT c.xid, c.seq FROM changes c
+WHERE NOT (` + beforeLogSQL + `) AND c.change_set IN (SELECT c.change_set FROM changes c WHERE ` + beforeLogSQL +
+			`) LIMIT $1)`,
+		`DELETE FROM changes WHERE (xid, seq) IN (SELECT c.xid, c.seq FROM changes c WHERE ` + beforeLogSQL +
+			` ORDER BY c.xid, c.seq LIMIT $1)`,
 	},
 }
 
@@ -171,7 +183,7 @@ AND c.xid < pg_snapshot_xmax(t.snapshot) OR c.xid = ANY(t.running))
 func (e ticked) windowSQL(b *query.Builder, w window, limit int) string {
 	from, to, tick, seq, rows := b.Arg(w.before), b.Arg(w.end.Tick), b.Arg(w.begin.Tick), b.Arg(w.begin.Seq),
 		b.Arg(limit)
-	return `SELECT t.id AS tick, c.seq, c.version, c.row_id, c.type, c.operation, c.actor, t.at, c.old` +
+	return `SELECT t.id AS tick, c.seq, c.version, c.row_id, c.type, c.operation, c.actor, t.at, c.old, c.change_set` +
 		ofTicksSQL("BETWEEN "+from+" AND "+to) +
 		` AND (t.id > ` + tick + ` OR c.seq > ` + seq + `) ORDER BY c.seq LIMIT ` + rows + `) c
 ORDER BY t.id, c.seq LIMIT ` + rows

@@ -44,7 +44,7 @@ type Dialect struct {
 	SchemaNames  string
 	BeginRestore string // statement that starts a restore and blocks other writers
 	LogReset     string // statement that logs that all rows may have changed
-	SetActor     string // statement that names the actor of the transaction's changes, its argument
+	SetActor     string // statement that names the transaction's actor and change set, its arguments
 	ClearActor   string // statement that ends that; empty if the end of the transaction does
 	// statements that let the transaction plan a prepared statement once, by indexes; empty if it does so
 	PlanOnce string

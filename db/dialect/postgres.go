@@ -52,7 +52,7 @@ WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace`,
 VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
 	// A plan that was made while the tables were small must not read them whole when they are large.
 	PlanOnce:     `SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off`,
-	SetActor:     `SELECT set_config('catalogue.actor', $1, true)`,
+	SetActor:     `SELECT set_config('catalogue.actor', $1, true), set_config('catalogue.change_set', $2, true)`,
 	BeginRestore: `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`,
 
 	Now:         "now()",

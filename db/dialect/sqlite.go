@@ -37,8 +37,8 @@ SELECT max(f.start, coalesce(n.seq, 0)) + k.n + (random() & 16777215),
 max(strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'), coalesce(n.at, f.at)), 0, 0, k.type, 'r', 1
 FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes)
 CROSS JOIN (SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
-	SetActor:   `UPDATE feed SET actor = $1`,
-	ClearActor: `UPDATE feed SET actor = NULL`,
+	SetActor:   `UPDATE feed SET actor = nullif($1, ''), change_set = $2`,
+	ClearActor: `UPDATE feed SET actor = NULL, change_set = NULL`,
 
 	Now:       "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
 	Snapshot:  &sql.TxOptions{ReadOnly: true}, // one writer: rows need no locks

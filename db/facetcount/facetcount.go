@@ -17,7 +17,7 @@ const (
 	Genre     = "genre_id"
 	Author    = "author"
 	Person    = "person" // authors by identity
-	publisher = "publisher"
+	Publisher = "publisher"
 	language  = "language"
 	year      = "year"
 	day       = "published_at"
@@ -40,7 +40,7 @@ func SQL(d *dialect.Dialect, column string) string {
 
 var keyColumns = map[model.GroupKey]string{
 	model.ByGenre: Genre, model.ByCategory: Genre, model.ByAuthor: Author, model.ByPerson: Person, model.ByYear: year,
-	model.ByPublisher: publisher, model.ByLanguage: language, model.ByPriceRange: price,
+	model.ByPublisher: Publisher, model.ByLanguage: language, model.ByPriceRange: price,
 }
 
 var figureColumns = []struct {

@@ -62,6 +62,22 @@ func GroupPersons(authors []*model.BookGroup, g *model.Grouping) []*model.BookGr
 	return counts.Groups(g, nil)
 }
 
+// Forms returns the texts of a counted column by identity.
+func (c *Counts) Forms(column string) map[string][]string {
+	counted, forms := c.byName[column], map[string][]string{}
+	for text := range counted.texts {
+		key := collate.Identity(text)
+		if column == Person {
+			key = author.Identity(text)
+		}
+		forms[key] = append(forms[key], text)
+	}
+	for key, p := range counted.persons {
+		forms[key] = p.all()
+	}
+	return forms
+}
+
 // all returns the forms, by descending row count and then by name.
 func (p *person) all() []string {
 	if p.forms == nil {

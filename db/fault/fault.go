@@ -205,12 +205,15 @@ func unavailable(message string, err error) error {
 }
 
 // NotFound is the error of a missing row.
-func NotFound(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
+func NotFound(noun string) error {
+	return model.Errorf(model.NotFound, "%s not found", model.Message{Key: noun})
+}
 
 // Stale is the error of a row that has this version and not the expected one.
 func Stale(noun string, version int64) error {
-	return &model.Error{Code: model.Stale, Message: noun + " was changed by someone else. Read it again.",
-		Version: version}
+	err := model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", model.Message{Key: noun})
+	err.Version = version
+	return err
 }
 
 // ForStats classifies err, if the database caused it.

@@ -169,7 +169,7 @@ func (set *Set) find(ctx context.Context, mayLag bool) *Tx {
 				return nil
 			}
 		}
-		if !mayCatchUp || !sleep(ctx, wait) {
+		if !mayCatchUp || !task.Wait(ctx, wait, nil) {
 			return nil
 		}
 	}
@@ -183,19 +183,9 @@ func (set *Set) shows(ctx context.Context, v Vector) bool {
 		if now, err := set.Vector(ctx); err != nil || now.covers(v) {
 			return err == nil && v.covers(now)
 		}
-		if looks == 1 || !sleep(ctx, wait/4) {
+		if looks == 1 || !task.Wait(ctx, wait/4, nil) {
 			return false
 		}
-	}
-}
-
-// sleep returns false if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -13,14 +13,16 @@ import (
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/search"
-	"library-catalogue/graph/model"
 )
 
 func init() { // as with fold, only statements of this program may use it
-	sqlite.MustRegisterDeterministicScalarFunction("words", 1,
+	sqlite.MustRegisterDeterministicScalarFunction("words", -1,
 		func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-			text, _ := args[0].(string)
-			return search.Words(text), nil
+			texts := make([]string, len(args))
+			for i := range args {
+				texts[i], _ = args[i].(string)
+			}
+			return search.Words(texts...), nil
 		})
 }
 
@@ -44,45 +46,43 @@ const (
 
 // DerivationOf returns the derivation of a table.
 func DerivationOf(d *dialect.Dialect, table string) Derivation {
-	texts, natural := search.Columns(table), naturalFields(table)
-	keys, keyValues := each(natural, ", %s_key", ""), each(natural, ", natural_key(r.%s_fold)", "")
+	t := triggered{dialect: d, table: table, fields: fieldsOf(table)}
+	texts, plain, natural := search.Columns(table), t.plain(), t.natural()
+	further := each(plain, ", %s_fold", "") + each(natural, ", %s_key", "")
+	furtherValues := each(plain, ", coalesce(fold(r.%s), '')", "") +
+		each(natural, ", natural_key(coalesce(fold(r.%s), ''))", "")
 	if !d.DerivesTexts {
 		folded := texts[:len(texts)-1] // a description is folded when it is compared
-		row := strings.Join(folded, "_fold, ") + "_fold, name_words" + keys
-		values := "fold(r." + strings.Join(folded, "), fold(r.") + "), words(r.name)" + keyValues
+		row := strings.Join(folded, "_fold, ") + "_fold, name_words" + further
+		values := "fold(r." + strings.Join(folded, "), fold(r.") + "), words(r.name)" + furtherValues
+		entry := make([]string, len(texts))
+		for i, column := range texts {
+			entry[i] = "words(r." + strings.Join(search.Sources(table, column), ", r.") + ")"
+		}
 		return Derivation{
 			Table: table, ID: "rowid", row: row, rowValues: values, update: "(" + row + ") = (" + values + ")",
-			entry: strings.Join(texts, ", "), entryValues: "words(r." + strings.Join(texts, "), words(r.") + ")",
+			entry: strings.Join(texts, ", "), entryValues: strings.Join(entry, ", "),
 		}
 	}
 	derived := Derivation{
 		Table: table, ID: "id", entry: "name, words",
-		row:       strings.Join(texts, "_fold, ") + "_fold" + keys,
-		rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")" + keyValues,
-		// updates the generated columns too, and runs the trigger of keys
-		update: "(" + strings.Join(texts, ", ") + keys + ") = (r." + strings.Join(texts, ", r.") + keyValues + ")",
-		begin:  []string{derivingOn}, end: []string{derivingOff},
+		row:       strings.Join(texts, "_fold, ") + "_fold" + further,
+		rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")" + furtherValues,
+		// updates the generated columns too, and runs the trigger of further ones
+		update: "(" + strings.Join(texts, ", ") + further + ") = (r." + strings.Join(texts, ", r.") + furtherValues +
+			")",
+		begin: []string{derivingOn}, end: []string{derivingOff},
 	}
-	author := "NULL"
+	author, sources := "NULL", ""
 	if slices.Contains(texts, "author") {
 		author = "words(r.author_fold) || joined(r.author_fold)"
+		sources = " || further_words(r.subtitle_fold, r.series_fold)"
 		derived.row += ", author_short"
 		derived.rowValues += ", CASE WHEN char_length(r.author_fold) <= 100 THEN r.author_fold END"
 	}
 	derived.entryValues = "words(r.name_fold), searchable(words(r.name_fold) || joined(r.name_fold), " + author +
-		", words(r.description_fold) || joined(r.description_fold))"
+		", words(r.description_fold) || joined(r.description_fold))" + sources
 	return derived
-}
-
-// naturalFields returns the fields of a table in natural order.
-func naturalFields(table string) (fields []*model.FieldInfo) {
-	all := fieldsOf(table)
-	for i := range all {
-		if all[i].Natural {
-			fields = append(fields, &all[i])
-		}
-	}
-	return fields
 }
 
 // WrongSQL returns the SELECT of the ids of rows with derived columns or search entries that do not follow from their

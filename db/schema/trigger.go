@@ -68,6 +68,11 @@ func (t triggered) plain() (texts []*model.FieldInfo) {
 	return texts
 }
 
+// natural returns the fields in natural order.
+func (t triggered) natural() []*model.FieldInfo {
+	return slices.DeleteFunc(t.plain(), func(f *model.FieldInfo) bool { return !f.Natural })
+}
+
 func (t triggered) folds(f *model.FieldInfo) bool {
 	_, stored := t.dialect.Folded(t.table + "." + f.Column)
 	return stored && f.HasFold()
@@ -104,37 +109,41 @@ func (t triggered) sqlite() (all []trigger) {
 		if f.Nullable {
 			value = "coalesce(" + value + ", '')"
 		}
-		read = append(read, "('"+f.Column+"', "+value+")")
-		switch {
-		case f.Column == "name":
-			folded = append(folded,
-				`(name_fold, name_words) = (SELECT folded, words FROM reading WHERE field = 'name')`)
-		case t.folds(f):
-			folded = append(folded,
-				fmt.Sprintf(`%s = (SELECT folded FROM reading WHERE field = '%s')`, f.FoldColumn(), f.Column))
+		read = append(read, "SELECT '"+f.Column+"' AS field, "+value+" AS text")
+		const of = `%s = coalesce((SELECT %s FROM reading WHERE field = '%s'), '')`
+		if t.folds(f) {
+			folded = append(folded, fmt.Sprintf(of, f.FoldColumn(), "folded", f.Column))
+		}
+		if f.Column == "name" {
+			folded = append(folded, fmt.Sprintf(of, "name_words", "words", "name"))
 		}
 		if f.Natural {
-			folded = append(folded,
-				fmt.Sprintf(`%s = (SELECT natural_key FROM reading WHERE field = '%s')`, f.KeyColumn(), f.Column))
+			folded = append(folded, fmt.Sprintf(of, f.KeyColumn(), "natural_key", f.Column))
 			lacksKey += fmt.Sprintf(` OR NEW.%s = '' AND NEW.%s <> ''`, f.KeyColumn(), f.FoldColumn())
 		}
 	}
+	var entry []string
+	for _, f := range searched {
+		entry = append(entry, `(SELECT coalesce(group_concat(words, ' '), '') FROM (SELECT words FROM reading WHERE field IN ('`+
+			strings.Join(search.Sources(t.table, f.Column), "', '")+`') AND words <> '' ORDER BY field))`)
+	}
 	// A program of a schema before foldingVersion gives words by another rule, which are replaced.
 	fold := `
-  INSERT INTO reading (field, text) VALUES ` + strings.Join(read, ", ") + `;
+  INSERT INTO reading (field, text) SELECT * FROM (` + strings.Join(read, " UNION ALL ") +
+		`) WHERE text <> '';
   UPDATE ` + t.table + ` SET ` + strings.Join(folded, ", ") + `, ` +
 		each(searched[1:], "%s_words = NULL", ", ") + `, actor = NULL WHERE id = NEW.id;
   INSERT OR REPLACE INTO ` + t.table + `_search (rowid, ` + each(searched, "%s", ", ") + `) SELECT NEW.id, ` +
-		each(searched, "(SELECT words FROM reading WHERE field = '%s')", ", ") + `;
+		strings.Join(entry, ", ") + `;
   DELETE FROM reading;`
 	// The time is not before the time of the newest change n.
 	const newest = `max(f.start, coalesce(n.seq, 0))`
 	const feed = ` FROM feed f LEFT JOIN changes n ON n.seq = (SELECT max(seq) FROM changes)`
 	now := t.dialect.Now
 	log := `
-  INSERT INTO changes (seq, at, row_id, version, type, operation, actor, old, untimed)
+  INSERT INTO changes (seq, at, change_set, row_id, version, type, operation, actor, old, untimed)
   SELECT ` + newest + ` + 1 + (random() & 16777215), max(` + now + `, coalesce(n.at, f.at)),
-    `
+    f.change_set, `
 	image := func(row string) string { return `json_object(` + each(logged, "'%[1]s', "+row+".%[1]s", ", ") + `)` }
 	add := func(kind, event, body string) {
 		name := t.table + "_" + kind
@@ -235,7 +244,7 @@ END $made$;
 	add("log_change", "", "AFTER UPDATE OR DELETE", "log_change", t.code, "{"+strings.Join(derived, ",")+"}")
 	if plain := t.plain(); len(plain) > 0 {
 		function := t.table + "_fold"
-		natural := slices.DeleteFunc(slices.Clone(plain), func(f *model.FieldInfo) bool { return !f.Natural })
+		natural := t.natural()
 		derived := each(plain, "%[1]s, %[1]s_fold", ", ") + each(natural, ", %s_key", "")
 		add("fold",
 			`CREATE OR REPLACE FUNCTION `+

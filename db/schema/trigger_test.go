@@ -42,9 +42,9 @@ func TestFurtherField(t *testing.T) {
 		}
 		run(`INSERT INTO categories (name) VALUES ('Fiction')`)
 		run(`INSERT INTO genres (name, category_id) VALUES ('Novels', 1)`)
-		run(`ALTER TABLE books ADD COLUMN subtitle text`)
-		run(`ALTER TABLE books ADD COLUMN subtitle_fold text NOT NULL DEFAULT ''`)
-		field := model.FieldInfo{Name: "subtitle", Key: "subtitle", Column: "subtitle", Nullable: true, Writable: true, Use: model.Filterable | model.Orderable}
+		run(`ALTER TABLE books ADD COLUMN edition text`)
+		run(`ALTER TABLE books ADD COLUMN edition_fold text NOT NULL DEFAULT ''`)
+		field := model.FieldInfo{Name: "edition", Key: "edition", Column: "edition", Nullable: true, Writable: true, Use: model.Filterable | model.Orderable}
 		for range 2 { // the last migration may run it on a schema that has them
 			run(schema.MakeTriggers(d, field))
 		}
@@ -55,12 +55,12 @@ func TestFurtherField(t *testing.T) {
 		}
 		read := func() {
 			t.Helper()
-			const text = `SELECT b.subtitle_fold, b.version, (SELECT CAST(old AS text) FROM changes WHERE type = 'b' ORDER BY seq DESC LIMIT 1) FROM books b`
+			const text = `SELECT b.edition_fold, b.version, (SELECT CAST(old AS text) FROM changes WHERE type = 'b' ORDER BY seq DESC LIMIT 1) FROM books b`
 			if err := pool.QueryRowContext(t.Context(), text).Scan(&row.folded, &row.version, &row.old); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want := func(folded string, version int, subtitle any) {
+		want := func(folded string, version int, edition any) {
 			t.Helper()
 			read()
 			old := map[string]any{}
@@ -69,12 +69,12 @@ func TestFurtherField(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, derived := old["subtitle_fold"]
-			if row.folded != folded || row.version != version || old["subtitle"] != subtitle || derived {
-				t.Errorf("%+v, want %q, version %d and %v in the log", row, folded, version, subtitle)
+			_, derived := old["edition_fold"]
+			if row.folded != folded || row.version != version || old["edition"] != edition || derived {
+				t.Errorf("%+v, want %q, version %d and %v in the log", row, folded, version, edition)
 			}
 		}
-		run(`INSERT INTO books (name, pages, published_at, author, price_cents, genre_id, subtitle) VALUES ('Dune', 1, '2000-01-01', 'Herbert', 1, 1, 'Ünter')`)
+		run(`INSERT INTO books (name, pages, published_at, author, price_cents, genre_id, edition) VALUES ('Dune', 1, '2000-01-01', 'Herbert', 1, 1, 'Ünter')`)
 		want("unter", 1, nil)
 		revision := func() int64 {
 			t.Helper()
@@ -85,17 +85,17 @@ func TestFurtherField(t *testing.T) {
 			return at.Catalogue
 		}
 		before := revision()
-		run(`UPDATE books SET subtitle = 'Öl'`)
+		run(`UPDATE books SET edition = 'Öl'`)
 		want("ol", 2, "Ünter")
 		if revision() == before {
 			t.Error("the revision stayed")
 		}
-		run(`UPDATE books SET subtitle = NULL`)
+		run(`UPDATE books SET edition = NULL`)
 		want("", 3, "Öl")
 		run(`DELETE FROM books`)
 		var old string
 		const last = `SELECT CAST(old AS text) FROM changes WHERE operation = 'd'`
-		if err := pool.QueryRowContext(t.Context(), last).Scan(&old); err != nil || !strings.Contains(strings.ReplaceAll(old, " ", ""), `"subtitle":null`) {
+		if err := pool.QueryRowContext(t.Context(), last).Scan(&old); err != nil || !strings.Contains(strings.ReplaceAll(old, " ", ""), `"edition":null`) {
 			t.Errorf("the deletion logged %s: %v", old, err)
 		}
 	})

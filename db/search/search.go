@@ -26,6 +26,15 @@ var searched = map[string][]string{
 // Columns returns the searchable columns of a table.
 func Columns(table string) []string { return searched[table] }
 
+// Sources returns the columns whose words a searchable column has, in order: itself, and for the author of a book
+// also series and subtitle, because a level of their own would cost each search a condition.
+func Sources(table, column string) []string {
+	if table == "books" && column == "author" {
+		return []string{column, "series", "subtitle"}
+	}
+	return []string{column}
+}
+
 // Search is a search for a text in a table.
 type Search struct {
 	engine engine

@@ -13,9 +13,19 @@ import (
 
 type sqlite struct{}
 
-// Words returns the entry of a text in SQLite's index: its words, and in a second line the words that
-// signs join, and its initials, which start with a dot.
-func Words(text string) string {
+// Words returns the entry of texts in a column of SQLite's index, joined by spaces. That of a text is its words, and in
+// a second line the words that signs join, and its initials, which start with a dot.
+func Words(texts ...string) string {
+	var entries []string
+	for _, text := range texts {
+		if entry := wordsOf(text); entry != "" {
+			entries = append(entries, entry)
+		}
+	}
+	return strings.Join(entries, " ")
+}
+
+func wordsOf(text string) string {
 	words, further := collate.Entries(text)
 	for _, letters := range collate.Initials(words) {
 		further = append(further, "·"+letters)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 )
 
@@ -25,8 +26,11 @@ func must2(_ ed25519.PublicKey, key ed25519.PrivateKey, err error) ed25519.Priva
 
 const ownIssuer = "catalogue:home"
 
-// fakeAccounts has one session, one token and one cookie.
-type fakeAccounts struct{ err error }
+// fakeAccounts has one session, one token and one cookie, unless they have ended.
+type fakeAccounts struct {
+	err   error
+	ended bool
+}
 
 func (f *fakeAccounts) Key(_ context.Context, issuer, kid string) (ed25519.PublicKey, error) {
 	if issuer != ownIssuer || kid != "own" {
@@ -36,7 +40,7 @@ func (f *fakeAccounts) Key(_ context.Context, issuer, kid string) (ed25519.Publi
 }
 
 func (f *fakeAccounts) look(ok bool) (model.Caller, bool, error) {
-	return model.Caller{Subject: "account:12", Account: &model.Account{ID: 12}, Session: 7}, ok, f.err
+	return model.Caller{Subject: "account:12", Account: &model.Account{ID: 12}, Session: 7}, ok && !f.ended, f.err
 }
 
 func (f *fakeAccounts) Session(_ context.Context, sid string) (model.Caller, bool, error) {
@@ -113,6 +117,31 @@ func TestUnchecked(t *testing.T) {
 		t.Error("the stream ends")
 	}
 	wantSubject(t, v, hs256(t, nil, nil), "ada")
+}
+
+// TestEndedSession ends the session of a stream. The record of its request, which other goroutines use then, has no
+// refusal.
+func TestEndedSession(t *testing.T) {
+	t.Parallel()
+	accounts := &fakeAccounts{}
+	v := newTestVerifier(t, Config{Accounts: accounts})
+	for _, token := range []string{login(t, ownKey, nil, nil), "cat_good"} {
+		accounts.ended = false
+		ctx, record := telemetry.WithRequest(t.Context(), "")
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		v.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			stillValid := model.StillValid(r.Context())
+			before := stillValid(r.Context())
+			accounts.ended = true
+			if after := stillValid(r.Context()); !before || after || record.TokenRefusal != "" {
+				t.Errorf("valid: %t, then %t; refused as %q", before, after, record.TokenRefusal)
+			}
+		})).ServeHTTP(httptest.NewRecorder(), r)
+		if !accounts.ended {
+			t.Error("not served")
+		}
+	}
 }
 
 // TestCookieMiddleware sends the cookie of a session from pages of several origins. A page of another origin cannot write

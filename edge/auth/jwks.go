@@ -117,24 +117,13 @@ func (s *keySet) wake() {
 
 // run refreshes the set after next, or when wake is called.
 func (s *keySet) run(ctx context.Context, next time.Duration) {
-	for pause(ctx, minRefreshInterval, nil) && pause(ctx, next, s.wakeUp) {
+	for task.Wait(ctx, minRefreshInterval, nil) && task.Wait(ctx, next, s.wakeUp) {
 		next = retryInterval
 		_ = task.Run(ctx, func() error { // a panic is reported
 			next = s.refresh(ctx)
 			return nil
 		})
 	}
-}
-
-// pause waits for d or for a wake-up. It returns false if ctx is done.
-func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-wake:
-	case <-time.After(d):
-	}
-	return true
 }
 
 // refresh fetches the keys and returns the time until the next refresh.

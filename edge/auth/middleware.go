@@ -24,7 +24,8 @@ func (v *Verifier) Middleware(next http.Handler) http.Handler {
 		ctx := r.Context()
 		if caller, err := v.bearer(ctx, headers); err == nil {
 			ctx = withCaller(ctx, caller, func(ctx context.Context) (model.Caller, error) {
-				return v.bearer(ctx, headers)
+				token, _ := bearerToken(headers) // accepted before
+				return v.callerOf(ctx, token)    // does not write to the record of the request
 			})
 		} else if refused, ok := errors.AsType[*model.TokenError](err); ok {
 			if refused.Code != model.TokenUnchecked {

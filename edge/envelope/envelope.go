@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model"
 )
 
@@ -40,6 +42,10 @@ type failure struct {
 	Message string      `json:"message"`
 	Data    any         `json:"data"`
 	Errors  fieldErrors `json:"errors,omitzero"`
+
+	// for WantsTexts, by field
+	Text  *model.Parts           `json:"text,omitzero"`
+	Texts map[string]model.Parts `json:"texts,omitzero"`
 }
 
 // fieldErrors is a JSON object with a list of messages per field, in the order of the fields.
@@ -107,27 +113,49 @@ func Error(status int, message string) error { return &statusError{status, messa
 func (e *statusError) Error() string { return e.message }
 
 // WriteError writes an error response in an envelope.
-func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	// they describe the object, not the error
 	for _, name := range []string{"ETag", "Content-Disposition", "Content-Encoding"} {
 		w.Header().Del(name)
 	}
+	if _, ok := errors.AsType[*statusError](err); !ok {
+		switch model.AsError(err).Code {
+		case model.Unauthenticated:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+		case model.RateLimited, model.Unavailable:
+			w.Header().Set("Retry-After", strconv.Itoa(model.RetryAfter(err)))
+		}
+	}
+	f := failureOf(err)
+	if httpcond.WantsTexts(r.Header) {
+		f.addTexts(err)
+	}
+	WriteJSON(w, StatusOf(err), Encode(f))
+}
+
+// Failure returns the envelope of an error.
+func Failure(err error) []byte { return Encode(failureOf(err)) }
+
+func failureOf(err error) failure {
 	if e, ok := errors.AsType[*statusError](err); ok {
-		WriteJSON(w, e.status, Encode(failure{Message: e.message}))
-		return
+		return failure{Message: e.message}
 	}
 	e := model.AsError(err)
 	message := e.Message
-	switch e.Code {
-	case model.Unauthenticated:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case model.RateLimited:
+	if e.Code == model.RateLimited {
 		message = "Too Many Attempts." // Laravel's text
-		fallthrough
-	case model.Unavailable:
-		w.Header().Set("Retry-After", strconv.Itoa(model.RetryAfter(err)))
 	}
-	WriteJSON(w, status[e.Code], Encode(failure{Message: message, Errors: fieldErrors(e.Fields)}))
+	return failure{Message: message, Errors: fieldErrors(e.Fields)}
+}
+
+func (f *failure) addTexts(err error) {
+	f.Text, f.Texts = &model.Parts{Key: f.Message}, map[string]model.Parts{}
+	if e, ours := errors.AsType[*model.Error](err); ours {
+		f.Text = new(model.Parts(e.Text()))
+	}
+	for _, field := range slices.Backward(f.Errors) { // the first of a field counts
+		f.Texts[field.Field] = model.Parts(field.Text())
+	}
 }
 
 // WriteJSON writes a response of JSON.

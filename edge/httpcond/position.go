@@ -11,6 +11,10 @@ import (
 // it with the value report.
 const PositionHeader = "Catalogue-Position"
 
+// WantsTexts reports whether the headers of a request ask for the keys and arguments of messages beside their English.
+// The scripts of the pages do.
+func WantsTexts(header http.Header) bool { return header.Get("Catalogue-Texts") == "report" }
+
 // WantsPosition reports whether the headers of a request ask for the position. Such a response is not cached, because
 // positions move later than the revision.
 func WantsPosition(header http.Header) (bool, error) {

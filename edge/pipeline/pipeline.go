@@ -52,6 +52,8 @@ type Operation struct {
 	// Tag returns the ETag of the response at a revision; nil means no such ETag.
 	Tag func(revision int64) string
 
+	// Before, if set, waits for other services before the operation waits for a permit. Its context is that of Read.
+	Before func(context.Context) (context.Context, error)
 	// Exactly one of Read, Write and Serve is set. Read reads from one revision and may run twice; cacheable means
 	// that the response depends on the revision only. Serve writes the response, acquires its own permit, and
 	// needs a Tag, unless the response is a stream of events. known is NoRevision if replicas serve reads without a
@@ -60,7 +62,7 @@ type Operation struct {
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, known model.Revision) error
 
-	// Failed turns an error of Read or Write into a response; nil: Run returns the error.
+	// Failed turns an error of Before, Read or Write into a response; nil: Run returns the error.
 	Failed func(ctx context.Context, err error)
 	// Answer writes the response of Read or Write. The permit and the Snapshot are released before.
 	Answer func(http.ResponseWriter)
@@ -122,6 +124,11 @@ func (p *Pipeline) Run(
 		}
 		return operation.Serve(w, r, known)
 	}
+	if operation.Before != nil {
+		if ctx, err = operation.Before(ctx); err != nil {
+			return operation.fail(ctx, w, err)
+		}
+	}
 	release, err := p.Admission.Acquire(ctx, operation.Price)
 	if err != nil {
 		return ended(ctx, err)
@@ -138,14 +145,11 @@ func (p *Pipeline) Run(
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}
-	if err != nil {
-		if err = ended(ctx, err); operation.Failed == nil {
-			return err
-		}
-		operation.Failed(ctx, err)
-	}
 	release() // before a slow client reads the response
-	if err == nil && revision >= 0 {
+	if err != nil {
+		return operation.fail(ctx, w, err)
+	}
+	if revision >= 0 {
 		caching := noCache
 		if telemetry.IsLate(ctx) {
 			caching = noStore
@@ -158,6 +162,16 @@ func (p *Pipeline) Run(
 		}
 	}
 	operation.Answer(w)
+	return nil
+}
+
+// fail writes the response of an operation that failed, or returns its error.
+func (o *Operation) fail(ctx context.Context, w http.ResponseWriter, err error) error {
+	if err = ended(ctx, err); o.Failed == nil {
+		return err
+	}
+	o.Failed(ctx, err)
+	o.Answer(w)
 	return nil
 }
 

@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 
+	"library-catalogue/edge/admission"
 	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
@@ -31,15 +33,30 @@ func (s *Stream) Read(ctx context.Context, price cost.Estimate, fn func(context.
 	if err := s.Pay(ctx, price.Total); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.pipeline.Timeout)
-	defer cancel()
-	release, err := s.pipeline.Admission.Acquire(ctx, price)
-	if err != nil {
-		return ended(ctx, err)
-	}
-	defer release()
-	_, err = s.pipeline.Catalogue.Read(ctx, model.NoRevision, model.NoReplica, func(ctx context.Context) (bool, error) {
+	_, err := s.pipeline.Read(ctx, model.NoRevision, price, func(ctx context.Context) (bool, error) {
 		return false, fn(ctx)
 	})
-	return ended(ctx, err)
+	return err
+}
+
+// Read waits for a permit and calls fn with a context in which all reads are of one revision of the primary. fn may run
+// twice. known and revision are as in Catalogue.Read. The error after Pipeline.Timeout is Unavailable.
+func (p *Pipeline) Read(
+	ctx context.Context, known model.Revision, price cost.Estimate,
+	fn func(context.Context) (cacheable bool, err error),
+) (revision int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
+	defer cancel()
+	release, err := p.Admission.Acquire(ctx, price)
+	if err != nil {
+		return -1, ended(ctx, err)
+	}
+	defer release()
+	ctx, stop := admission.LimitRead(ctx, price)
+	defer stop()
+	revision, err = p.Catalogue.Read(ctx, known, model.NoReplica, fn)
+	if err = ended(ctx, err); errors.Is(err, context.DeadlineExceeded) {
+		err = &model.Error{Code: model.Unavailable, Message: "The read took too long. Try again.", Err: err}
+	}
+	return revision, err
 }

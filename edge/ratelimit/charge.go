@@ -2,7 +2,6 @@ package ratelimit
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -16,7 +15,7 @@ import (
 // budget is the token bucket of a request's caller.
 type budget struct {
 	*Limiter
-	bucket *rate.Limiter
+	*buckets
 	header http.Header // response header
 	taken  *int        // units taken by this request
 }
@@ -61,7 +60,7 @@ func (m *Meter) Pay(ctx context.Context, price int64) error {
 		return nil
 	}
 	for ; units > 0; units -= b.rate.Burst {
-		if b.bucket.WaitN(ctx, min(units, b.rate.Burst)) != nil { // at once, if the deadline of ctx is nearer
+		if b.all.WaitN(ctx, min(units, b.rate.Burst)) != nil { // at once, if the deadline of ctx is nearer
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
@@ -69,19 +68,45 @@ func (m *Meter) Pay(ctx context.Context, price int64) error {
 	return nil
 }
 
+// TryPay is Pay for live queries, which get at most half of a caller's rate. If the caller has too few units it charges
+// nothing and returns the time to wait.
+func (m *Meter) TryPay(ctx context.Context, price int64) (wait time.Duration) {
+	b, limited := ctx.Value(budgetKey{}).(budget)
+	if !limited {
+		return 0
+	}
+	now := time.Now()
+	units := int(min((m.price+price)/pricePerUnit, math.MaxInt32))
+	required := min(units, b.live.Burst())
+	for _, bucket := range []*rate.Limiter{b.live, b.all} {
+		if missing := float64(required) - bucket.TokensAt(now); missing > 0 {
+			wait = max(wait, time.Duration(missing/float64(bucket.Limit())*float64(time.Second)))
+		}
+	}
+	if wait > 0 {
+		return wait
+	}
+	m.price = (m.price + price) % pricePerUnit
+	for ; units > 0; units -= required {
+		b.live.ReserveN(now, min(units, required))
+		b.all.ReserveN(now, min(units, required))
+	}
+	return 0
+}
+
 // take takes units if the bucket has the required number, and sets the RateLimit headers
 // (draft-ietf-httpapi-ratelimit-headers-11). t is the time until the next unit, because more are available then. So
 // Retry-After is never earlier than t (section 6). The error is RateLimited, with a model.RetryError.
 func (b budget) take(required, units int) error {
 	now := time.Now()
-	taken := b.bucket.AllowN(now, required)
+	taken := b.all.AllowN(now, required)
 	if taken {
 		*b.taken += units
 		for excess := units - required; excess > 0; excess -= b.rate.Burst {
-			b.bucket.ReserveN(now, min(excess, b.rate.Burst))
+			b.all.ReserveN(now, min(excess, b.rate.Burst))
 		}
 	}
-	left := b.bucket.TokensAt(now) // negative after an excess
+	left := b.all.TokensAt(now) // negative after an excess
 	available := math.Floor(math.Max(left, 0))
 	b.header["Ratelimit-Policy"] = b.policy
 	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(available)) + `;t=` +
@@ -91,8 +116,9 @@ func (b budget) take(required, units int) error {
 	}
 	again := float64(required + *b.taken) // the request that is sent again needs what this one has taken, too
 	wait := max(1, seconds((again-left)/b.rate.PerSecond))
-	return &model.Error{Code: model.RateLimited, Message: fmt.Sprintf("Too many requests. Try again in %d s.", wait),
-		Err: &model.RetryError{After: time.Duration(wait) * time.Second}}
+	err := model.Errorf(model.RateLimited, "Too many requests. Try again in %d s.", wait)
+	err.Err = &model.RetryError{After: time.Duration(wait) * time.Second}
+	return err
 }
 
 // seconds rounds a number of seconds up.

@@ -19,7 +19,7 @@ type Rate struct {
 }
 
 const (
-	// maxBucketBytes is the maximum memory of a limiter: 60,000 callers at 256 bytes. An evicted bucket is full again
+	// maxBucketBytes is the maximum memory of a limiter: 40,000 callers at 384 bytes. An evicted bucket is full again
 	// within seconds anyway.
 	maxBucketBytes = 16 << 20
 	// freeBytes is the size of an input that the first unit of a request pays. Beyond it each bytesPerUnit that are
@@ -34,16 +34,19 @@ const (
 type Limiter struct {
 	rate    Rate
 	policy  []string // RateLimit-Policy
-	buckets lru.Cache[caller.Key, *rate.Limiter]
+	buckets lru.Cache[caller.Key, *buckets]
 }
+
+// buckets are the token buckets of one caller.
+type buckets struct{ all, live *rate.Limiter }
 
 // New returns a limiter, or nil if r has no limit.
 func New(r Rate) *Limiter {
 	if r.PerSecond == 0 {
 		return nil
 	}
-	buckets := lru.New(maxBucketBytes, func(c caller.Key, _ *rate.Limiter) int {
-		const overhead = 256 // bytes of a bucket and its entry
+	buckets := lru.New(maxBucketBytes, func(c caller.Key, _ *buckets) int {
+		const overhead = 384 // bytes of two buckets and their entry
 		return c.Size() + overhead
 	})
 	policy := `"default";q=` + strconv.Itoa(r.Burst) + `;w=` + strconv.Itoa(seconds(float64(r.Burst)/r.PerSecond))
@@ -61,7 +64,7 @@ func (l *Limiter) Middleware(
 			return next
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			b := budget{l, l.bucket(r), w.Header(), new(int)}
+			b := budget{l, l.bucketsOf(r), w.Header(), new(int)}
 			units := 1 + inputUnits(len(r.RequestURI)+bodyBytes(r.ContentLength, maxBodyBytes))
 			if err := b.take(min(units, l.rate.Burst), units); err != nil {
 				refuse(w, r, err)
@@ -78,7 +81,7 @@ func (l *Limiter) Attach(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, budget{l, l.bucket(r), w.Header(), new(int)}.attach(r))
+		next.ServeHTTP(w, budget{l, l.bucketsOf(r), w.Header(), new(int)}.attach(r))
 	})
 }
 
@@ -95,11 +98,14 @@ func inputUnits(bytes int) int {
 	return (max(bytes, freeBytes) - freeBytes + bytesPerUnit - 1) / bytesPerUnit
 }
 
-func (l *Limiter) bucket(r *http.Request) *rate.Limiter {
+func (l *Limiter) bucketsOf(r *http.Request) *buckets {
 	who := caller.Of(r.Context())
 	b, ok := l.buckets.Get(who)
 	if !ok {
-		b = l.buckets.GetOrSet(who, rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst))
+		b = l.buckets.GetOrSet(who, &buckets{
+			all:  rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst),
+			live: rate.NewLimiter(rate.Limit(l.rate.PerSecond/2), (l.rate.Burst+1)/2),
+		})
 	}
 	return b
 }

@@ -153,7 +153,7 @@ func TestMaxBuckets(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/api", nil)
 		for i := range n {
 			who := caller.Subject(fmt.Sprintf("%0*d", length, i))
-			l.bucket(r.WithContext(caller.With(r.Context(), who)))
+			l.bucketsOf(r.WithContext(caller.With(r.Context(), who)))
 		}
 		kept, most := l.buckets.Len(), maxBucketBytes/(length+256)
 		if kept > most || kept < most/2 {

@@ -131,7 +131,8 @@ func (e *Entry) Keep(revision int64) {
 	}
 }
 
-// Middleware caches the responses of a handler for GET and HEAD by path and query. It compares the revision before
+// Middleware caches the responses of a handler for GET and HEAD by path, query and language. Accept-Language must be
+// reduced to the chosen language. It compares the revision before
 // and after the handler, and caches nothing if it cannot be read.
 func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
@@ -145,7 +146,8 @@ func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error
 				next.ServeHTTP(w, r)
 				return
 			}
-			entry := c.Look(w, r, KeyOf("page", r.URL.EscapedPath(), r.URL.RawQuery), before.Catalogue)
+			key := KeyOf("page", r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Get("Accept-Language"))
+			entry := c.Look(w, r, key, before.Catalogue)
 			if entry.Answered() {
 				return
 			}

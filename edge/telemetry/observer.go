@@ -58,9 +58,14 @@ func New(cfg Config) *Observer {
 	return &Observer{log, health, newMetrics(health, cfg), cfg.Slow, cfg.Tracing, cfg.Replicas != nil}
 }
 
+// Reporting returns a context whose tasks report panics to the log and the metrics.
+func (o *Observer) Reporting(ctx context.Context) context.Context {
+	return task.WithReport(ctx, o.reportPanic)
+}
+
 // Register adds the metrics of c. A panic in its Collect, which runs in a goroutine of the registry, omits them.
 func (o *Observer) Register(c prometheus.Collector) error {
-	return o.metrics.registry.Register(recovering{c, task.WithReport(context.Background(), o.reportPanic)})
+	return o.metrics.registry.Register(recovering{c, o.Reporting(context.Background())})
 }
 
 // recovering is a collector that may panic.
@@ -115,7 +120,7 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	begun := time.Now()
 	ctx, statements := stats.With(r.Context())
 	ctx, request := WithRequest(ctx, requestID(r.Header.Get("X-Request-Id")))
-	ctx = task.WithReport(ctx, o.reportPanic)
+	ctx = o.Reporting(ctx)
 	r = r.WithContext(ctx)
 	w.Header()["X-Request-Id"] = []string{request.ID}
 	out := &recorder{ResponseWriter: w, request: request, statements: statements, sources: o.sources}

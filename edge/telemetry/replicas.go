@@ -8,6 +8,12 @@ import (
 	"library-catalogue/db/stats"
 )
 
+// WithStatements returns a context with a new record of statements, for reads in the background.
+func WithStatements(ctx context.Context) context.Context {
+	ctx, _ = stats.With(ctx)
+	return ctx
+}
+
 // WithoutPrimary reports whether the response to a request may lack recent changes, because there is no primary.
 func WithoutPrimary(ctx context.Context) bool { return stats.Of(ctx).WithoutPrimary() }
 

@@ -60,6 +60,9 @@ func TestEstimate(t *testing.T) {
 		{`{ books(first: 0) { facets { genres { genre { name } count } authors(first: 100) { author } prices(bounds: [1, 2]) { count } } } }`, nil, 1 + 500 + 20 + 20 + 500 + 100 + 500 + 2, "books.facets.authors"},
 		{`{ bookGroups(by: [GENRE, YEAR], first: 30) { nodes { genre { category { name } } year aggregate { count price { avg } } } } }`, nil, 500 + 30 + 30 + 30, "bookGroups"},
 		{`{ bookGroups(by: [GENRE]) { nodes { year } pageInfo { hasNextPage } totalCount } }`, nil, 500 + 20 + 1 + 500, "bookGroups"},
+		{`{ lookup(isbn: "a") { books { name } sources { name } existing { name } } }`, nil, 100, "lookup"},
+		{`{ lookup(isbn: "a") { existing { genre { category { name } } } } }`, nil, 100 + 2 + 2, "lookup"},
+
 		// What the resolvers will refuse is cut, so that they say what is wrong.
 		{`{ books(first: 5000) { nodes { id } } }`, nil, 1_001, "books"},
 		{`{ books(first: -5) { nodes { id } } }`, nil, 1, "books"},

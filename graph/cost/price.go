@@ -37,6 +37,11 @@ const (
 	groupCost     = 500 // group a list, as each facet does
 	mutationCost  = 10  // write, without the rows
 	sampleCost    = 300 // rows of the sample
+	setCost       = 5   // read a change set, or its first change
+	undoCost      = 500 // rows of a change set, whose number is not known before
+
+	// Lookup is the price of a look-up in other libraries, which do the work.
+	Lookup = 100
 )
 
 var (
@@ -83,6 +88,14 @@ func changes(size func(arguments) int64) price {
 // recent is the price of a page of the newest changes. Its filters scan some thousand others.
 var recent = price{fixed: 1 + 5, each: 2, kind: holder, size: page}
 
+// troubles is the price of all troubles. Each kind is found as a facet is.
+var troubles = price{each: groupCost, kind: list, size: func(a arguments) int64 {
+	if kinds := a.value("kinds"); kinds != nil {
+		return int64(len(listOf(kinds)))
+	}
+	return int64(len(model.TroubleKinds))
+}, looks: 1, list: func(arguments) List { return List{Type: "Book"} }}
+
 // bulk is the price of a write of many rows.
 func bulk(size func(arguments) int64) price {
 	return price{fixed: mutationCost, each: 1, kind: holder, size: size}
@@ -99,7 +112,7 @@ func matching(typename string) price {
 // coordinate.
 var prices = map[string]price{
 	"Query.nodes":       rows(length("nodeIds")),
-	"Query.booksByIsbn": rows(func(arguments) int64 { return 2 }), // copies are few
+	"Query.booksByIsbn": rows(copies),
 	"Query.bookGroups":  bookGroups,
 	"Genre.books":       connection("Book", "Genre"),
 	"Category.genres":   connection("Genre", "Category"),
@@ -130,6 +143,24 @@ var prices = map[string]price{
 	"Query.recentChanges":  recent,
 	"Query.history":        changes(page),
 	"ChangePage.nodes":     items,
+
+	"Query.changeSet":           {fixed: setCost},
+	"ChangeSet.at":              {fixed: setCost},
+	"ChangeSet.actor":           {fixed: setCost},
+	"ChangeSet.counts":          free,
+	"ChangeSet.changes":         changes(page),
+	"Mutation.undoChangeSet":    {fixed: mutationCost + undoCost},
+	"UndoChangeSetPayload.rows": free,
+
+	"Query.troubles":    troubles,
+	"Trouble.pairs":     rows(listed),
+	"Trouble.different": rows(listed),
+	"Trouble.books":     rows(func(arguments) int64 { return 4 * model.MaxTroubles }),
+
+	"Query.lookup":    {fixed: Lookup},
+	"Lookup.books":    free,
+	"Lookup.sources":  free,
+	"Lookup.existing": {kind: list, size: copies},
 
 	"Change.actorName":    free,
 	"Viewer.account":      free,
@@ -219,6 +250,12 @@ func (a arguments) number(most int64, names ...string) (n int64, ok bool) {
 	}
 	return min(max(n, 0), most), ok
 }
+
+// copies returns the usual number of books with an ISBN.
+func copies(arguments) int64 { return 2 }
+
+// listed returns the number of listed troubles of a kind.
+func listed(arguments) int64 { return model.MaxTroubles }
 
 func page(a arguments) int64 {
 	first, firstGiven := a.number(model.MaxPageSize, "first")

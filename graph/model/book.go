@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,21 +14,24 @@ import (
 // Book is a book.
 type Book struct {
 	Ordered
-	ID          ID
-	Version     int64 // counts changes, from 1
-	Name        string
-	Description *string
-	Pages       int
-	PublishedAt Date
-	Author      string
-	ISBN        *string // 13 digits
-	Publisher   *string
-	Language    *string // BCP 47
-	ShelfMark   *string
-	Price       Cents
-	GenreID     ID
-	CreatedAt   Timestamp
-	UpdatedAt   Timestamp
+	ID           ID
+	Version      int64 // counts changes, from 1
+	Name         string
+	Description  *string
+	Pages        int
+	PublishedAt  Date
+	Author       string
+	ISBN         *string // 13 digits
+	Publisher    *string
+	Language     *string // BCP 47
+	ShelfMark    *string
+	Subtitle     *string
+	Series       *string
+	SeriesNumber *string // a text: 1.5, IV
+	Price        Cents
+	GenreID      ID
+	CreatedAt    Timestamp
+	UpdatedAt    Timestamp
 }
 
 var bookDefinitions = define[Book, CreateBookInput, BookPatch](
@@ -70,7 +74,8 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 		`),
 	}, textCodec, func(b *Book) *string { return &b.Author }),
 	optional(FieldInfo{
-		Name: "isbn", Label: "ISBN", Max: 40, Use: onShelf, Syntax: &Syntax{"ISBN", isbn.Parse},
+		Name: "isbn", Label: "ISBN", Max: 40, Use: onShelf,
+		Syntax:    &Syntax{"ISBN", "The %s field must be a valid ISBN.", isbn.Parse},
 		Spellings: strings.Fields(`isbn13 isbn10 020a 010a internationalstandardbooknumber`),
 	}, textCodec, func(b *Book) **string { return &b.ISBN }),
 	optional(FieldInfo{
@@ -78,7 +83,8 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 		Spellings: strings.Fields(`publishername publishinghouse imprint 260b 264b 210c publication`),
 	}, textCodec, func(b *Book) **string { return &b.Publisher }),
 	optional(FieldInfo{
-		Name: "language", Max: lang.MaxLength, Use: onShelf, Syntax: &Syntax{"language", lang.Parse},
+		Name: "language", Max: lang.MaxLength, Use: onShelf,
+		Syntax:    &Syntax{"language", "The %s field must be a valid language.", lang.Parse},
 		Spellings: strings.Fields(`languages lang languagecode 041a 101a`),
 	}, textCodec, func(b *Book) **string { return &b.Language }),
 	optional(FieldInfo{
@@ -86,6 +92,25 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 		Spellings: strings.Fields(
 			`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber 852h 050a 952o`),
 	}, textCodec, func(b *Book) **string { return &b.ShelfMark }),
+	optional(FieldInfo{
+		Name: "subtitle", Max: maxText, Use: onShelf &^ Orderable,
+		Spellings: strings.Fields(`
+			booksubtitle untertitel soustitre subtitulo sottotitolo ondertitel undertitel remainderoftitle 245b 200e
+		`),
+	}, textCodec, func(b *Book) **string { return &b.Subtitle }),
+	optional(FieldInfo{
+		Name: "series", Max: maxText, Use: onShelf,
+		Spellings: strings.Fields(`
+			seriesname seriestitle bookseries seriesstatement serie reihe reihentitel collectiontitle 490a 830a 225a
+		`),
+	}, textCodec, func(b *Book) **string { return &b.Series }),
+	optional(FieldInfo{
+		Name: "seriesNumber", Label: "Number in the series", Max: 50, Use: onShelf, Natural: true,
+		Spellings: strings.Fields(`
+			numberintheseries seriesno seriesindex collectionnumber seriesposition seriesvolume volumeinseries
+			bandderreihe 490v 830v 225v
+		`),
+	}, textCodec, func(b *Book) **string { return &b.SeriesNumber }),
 	required(FieldInfo{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
 		Spellings: strings.Fields(`
@@ -113,6 +138,17 @@ func (b *Book) RowID() ID { return b.ID }
 // NodeID returns the book's global id.
 func (b *Book) NodeID() string { return NodeID("Book", b.ID) }
 
+// Form returns the book's values in a file by key, without genre and category.
+func (b *Book) Form() Form {
+	form := Form{}
+	for _, f := range BookFields {
+		if f.Is(InFile) {
+			form[f.Key] = Text(f.Text(b))
+		}
+	}
+	return form
+}
+
 // CreateBookInput is a new book. GenreID or Genre gives its genre. Problems are the errors from
 // reading the input; Validate returns them with its own.
 type CreateBookInput struct {
@@ -125,6 +161,9 @@ type CreateBookInput struct {
 	Publisher        graphql.Omittable[*string]
 	Language         graphql.Omittable[*string]
 	ShelfMark        graphql.Omittable[*string]
+	Subtitle         graphql.Omittable[*string]
+	Series           graphql.Omittable[*string]
+	SeriesNumber     graphql.Omittable[*string]
 	Price            Cents
 	GenreID          ID // 0 if absent
 	Genre            *CreateBookGenreInput
@@ -172,18 +211,21 @@ func (b *Book) SameContent(other *Book) bool {
 // BookPatch holds new values of a book. Fields that are not set keep their values. For Problems see
 // CreateBookInput.
 type BookPatch struct {
-	Name        graphql.Omittable[*string]
-	Description graphql.Omittable[*string]
-	Pages       graphql.Omittable[*int]
-	PublishedAt graphql.Omittable[*Date]
-	Author      graphql.Omittable[*string]
-	ISBN        graphql.Omittable[*string]
-	Publisher   graphql.Omittable[*string]
-	Language    graphql.Omittable[*string]
-	ShelfMark   graphql.Omittable[*string]
-	Price       graphql.Omittable[*Cents]
-	GenreID     graphql.Omittable[*ID]
-	Problems    FieldErrors
+	Name         graphql.Omittable[*string]
+	Description  graphql.Omittable[*string]
+	Pages        graphql.Omittable[*int]
+	PublishedAt  graphql.Omittable[*Date]
+	Author       graphql.Omittable[*string]
+	ISBN         graphql.Omittable[*string]
+	Publisher    graphql.Omittable[*string]
+	Language     graphql.Omittable[*string]
+	ShelfMark    graphql.Omittable[*string]
+	Subtitle     graphql.Omittable[*string]
+	Series       graphql.Omittable[*string]
+	SeriesNumber graphql.Omittable[*string]
+	Price        graphql.Omittable[*Cents]
+	GenreID      graphql.Omittable[*ID]
+	Problems     FieldErrors
 }
 
 // ReplaceBook returns the patch of a PUT. Required fields must be present; absent fields that are
@@ -196,6 +238,9 @@ func (f Form) ReplaceBook() *BookPatch {
 
 // Validate trims the texts and returns the errors of the set fields.
 func (p *BookPatch) Validate() FieldErrors { return bookDefinitions.checkPatch(p, p.Problems) }
+
+// KeepName removes the new name from the patch.
+func (p *BookPatch) KeepName() { p.Name = graphql.Omittable[*string]{} }
 
 // Changes returns the columns of the patch's new values.
 func (p *BookPatch) Changes() Changes { return bookDefinitions.changes(p) }
@@ -221,4 +266,61 @@ type (
 	UpdateBookPayload = Payload[Book]
 	UpsertBookPayload = Payload[Book]
 	DeleteBookPayload = DeletePayload
+)
+
+// Lookup has what sources say about an ISBN.
+type Lookup struct {
+	ISBN    string          `json:"-"` // 13 digits
+	Books   []*FoundBook    `json:"books"`
+	Sources []*LookupSource `json:"sources"`
+}
+
+// Problem says why there is no book.
+func (l *Lookup) Problem() string {
+	var problems []string
+	for _, s := range l.Sources {
+		if s.Message != nil {
+			problems = append(problems, s.Name+": "+*s.Message)
+		}
+	}
+	return cmp.Or(strings.Join(problems, " "), "No source has the book.")
+}
+
+// FoundBook is the book of a source. A value that its record lacks, or that cannot be read, is nil.
+type FoundBook struct {
+	Form         Form    `json:"-"` // the values in the catalogue's notation
+	Source       string  `json:"source"`
+	ISBN         string  `json:"isbn"` // 13 digits
+	Name         *string `json:"name"`
+	Author       *string `json:"author"`
+	PublishedAt  *Date   `json:"published_at"`
+	Pages        *int    `json:"pages"`
+	Publisher    *string `json:"publisher"`
+	Language     *string `json:"language"` // BCP 47
+	Description  *string `json:"description"`
+	Price        *Cents  `json:"price"`
+	Genre        *string `json:"genre"`    // name
+	Category     *string `json:"category"` // name
+	Subtitle     *string `json:"subtitle"`
+	Series       *string `json:"series"`
+	SeriesNumber *string `json:"series_number"`
+}
+
+// LookupSource says how a source responded.
+type LookupSource struct {
+	Name    string       `json:"name"`
+	Status  LookupStatus `json:"status"`
+	Message *string      `json:"message"` // the cause of the last three statuses
+}
+
+// LookupStatus is the result of a source.
+type LookupStatus string
+
+// The statuses.
+const (
+	LookupFound       LookupStatus = "FOUND"
+	LookupUnknown     LookupStatus = "UNKNOWN"     // the source has no such book
+	LookupUnreachable LookupStatus = "UNREACHABLE" // it gave no usable response
+	LookupRefused     LookupStatus = "REFUSED"     // it refused the query or its sender
+	LookupSkipped     LookupStatus = "SKIPPED"     // it was not asked
 )

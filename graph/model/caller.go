@@ -153,7 +153,8 @@ type Account struct {
 	Name        string // to sign in; a name or an email address
 	DisplayName string
 	Role        Role
-	Pending     bool // no password was chosen yet
+	Language    string // of the pages, as a tag of BCP 47; empty: not chosen
+	Pending     bool   // no password was chosen yet
 	Disabled    bool
 	CreatedAt   Timestamp
 	SeenAt      *Timestamp // nil before the first login

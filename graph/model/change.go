@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 )
@@ -43,12 +44,48 @@ type Change struct {
 	Version   int64 // version after the change; for ChangeDelete the last one
 	At        Timestamp
 	Actor     string // subject of the token or role of the database; empty if unknown
+	Set       ChangeSetID
 	// The row after the change. All are nil for ChangeDelete and ChangeReset.
 	Book     *Book
 	Genre    *Genre
 	Category *Category
 
 	Deleted *string // name of the row of ChangeDelete; nil if the log no longer has it
+
+	// Old returns the row before the change, nil if it is unknown. It is set only for changes that Follow sends when
+	// they are committed.
+	Old func() any
+}
+
+// MayAffect reports whether a selection of rows of the change's type by a condition may differ after the change.
+func (c *Change) MayAffect(where *Condition) bool {
+	if where == nil || c.Operation == ChangeReset || c.Operation != ChangeDelete && c.row() == nil {
+		return true
+	}
+	if row := c.row(); row != nil && where.MayMatch(row) {
+		return true
+	}
+	if c.Operation == ChangeCreate {
+		return false
+	}
+	if c.Old == nil {
+		return true
+	}
+	old := c.Old()
+	return old == nil || where.MayMatch(old)
+}
+
+// row returns the row after the change, or nil.
+func (c *Change) row() any {
+	switch {
+	case c.Book != nil:
+		return c.Book
+	case c.Genre != nil:
+		return c.Genre
+	case c.Category != nil:
+		return c.Category
+	}
+	return nil
 }
 
 // SetRow sets the row after the change: a *Book, *Genre or *Category.
@@ -237,4 +274,103 @@ type Webhook struct {
 	Disabled    string     // the reason; empty if it is enabled
 	DeliveredAt *Timestamp // nil before the first delivery
 	CreatedAt   Timestamp
+}
+
+// changeSetKey is the context key for the number of a change set.
+type changeSetKey struct{}
+
+// WithChangeSet returns a context whose transactions share a new change set.
+func WithChangeSet(ctx context.Context) context.Context {
+	return context.WithValue(ctx, changeSetKey{}, int64(rand.Uint64()))
+}
+
+// ChangeSetOf returns the change set that the transactions of ctx share, or 0.
+func ChangeSetOf(ctx context.Context) int64 {
+	set, _ := ctx.Value(changeSetKey{}).(int64)
+	return set
+}
+
+// ChangeSetID identifies a change set. A change that has none in the log is a set of its own: Row and Seq identify it.
+type ChangeSetID struct {
+	Set int64 `db:"change_set"`
+	Row int64 `db:"row_id"`
+	Seq int64
+}
+
+func (id ChangeSetID) String() string {
+	if id.Seq == 0 {
+		return strconv.FormatInt(id.Set, 10)
+	}
+	return strconv.FormatInt(id.Row, 10) + "." + strconv.FormatInt(id.Seq, 10)
+}
+
+// ParseChangeSetID parses an id. It returns false for another text.
+func ParseChangeSetID(text string) (id ChangeSetID, ok bool) {
+	row, seq, single := strings.Cut(text, ".")
+	if single {
+		id.Row, _ = strconv.ParseInt(row, 10, 64)
+		id.Seq, _ = strconv.ParseInt(seq, 10, 64)
+	} else {
+		id.Set, _ = strconv.ParseInt(text, 10, 64)
+	}
+	return id, id.String() == text
+}
+
+// ChangeSet is the changes of one write: a transaction, or an import.
+type ChangeSet struct {
+	ID        ChangeSetID
+	Operation *ChangeOperation // nil if its changes have several
+	Counts    []*ChangeCount
+}
+
+// Key returns the id as a text.
+func (s *ChangeSet) Key() string { return s.ID.String() }
+
+// ChangeCount is the number of changes of a set with one type and operation.
+type ChangeCount struct {
+	Type      CatalogueType
+	Operation ChangeOperation
+	Count     int
+}
+
+// OnConflict is what an undo does if a row cannot be as it was before.
+type OnConflict string
+
+// The policies.
+const (
+	RejectConflicts OnConflict = "REJECT" // nothing is undone
+	SkipConflicts   OnConflict = "SKIP"   // such rows stay as they are
+)
+
+// UndoChangeSetInput selects the change set to undo.
+type UndoChangeSetInput struct {
+	ID               string
+	OnConflict       OnConflict
+	DryRun           bool
+	ClientMutationID *string
+}
+
+// UndoneRow is a row of an undo. Operation is what brings it back. Conflict is nil, or why it stays as it is.
+type UndoneRow struct {
+	Type      CatalogueType
+	RowID     ID
+	Operation ChangeOperation
+	Conflict  *UndoConflict
+}
+
+// UndoConflict is why a row of an undo stays as it is.
+type UndoConflict string
+
+// The conflicts.
+const (
+	ChangedSince  UndoConflict = "CHANGED_SINCE"
+	HasOtherRows  UndoConflict = "HAS_OTHER_ROWS" // a created genre or category has other rows now
+	ParentMissing UndoConflict = "PARENT_MISSING"
+)
+
+// UndoChangeSetPayload is the result of an undo.
+type UndoChangeSetPayload struct {
+	Rows             []*UndoneRow
+	ChangeSetID      *string // of the undo; nil if it changed nothing
+	ClientMutationID *string
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +16,10 @@ type codec[V comparable] struct {
 	kind          Kind
 	appendGraphQL func(v V, dst []byte) []byte
 	appendREST    func(v V, dst []byte) []byte
-	text          func(V) string                        // in a cell of a file
-	read          func(Value) (v V, problem string)     // from a Form or a RowField
-	check         func(*FieldInfo, *V) (problem string) // checks bounds; nil if not writable
+	text          func(V) string                    // in a cell of a file
+	read          func(Value) (v V, problem string) // from a Form or a RowField
+	// checks bounds; args follow the field's name in the format of a problem; nil if not writable
+	check func(*FieldInfo, *V) (problem string, args []any)
 }
 
 var (
@@ -80,15 +80,15 @@ func (c *codec[V]) checkAt(place any, f *FieldInfo, problems *FieldErrors) {
 	if !isSet || v == nil && f.Nullable || problems.settled(f.Key) {
 		return
 	}
-	problem := MustBeRequired
+	problem, args := MustBeRequired, []any(nil)
 	if v != nil {
-		problem = c.check(f, v)
+		problem, args = c.check(f, v)
 	}
 	switch {
 	case problem == MustBeRequired && f.Nullable: // blank
 		set[V](place, nil)
 	case problem != "":
-		problems.Add(f.Key, problem)
+		problems.Add(f.Key, problem, args...)
 	}
 }
 
@@ -207,57 +207,57 @@ func readTimestamp(v Value) (Timestamp, string) {
 }
 
 // checkText trims *s, puts it in NFC (Unicode Standard Annex #15) and checks that it has 1 to Max characters.
-func checkText(f *FieldInfo, s *string) string {
+func checkText(f *FieldInfo, s *string) (problem string, args []any) {
 	*s = norm.NFC.String(strings.TrimSpace(*s))
 	switch {
 	case *s == "":
-		return MustBeRequired
+		return MustBeRequired, nil
 	case !utf8.ValidString(*s) || strings.ContainsRune(*s, 0):
-		return MustBeUTF8
+		return MustBeUTF8, nil
 	case int64(utf8.RuneCountInString(*s)) > f.Max:
-		return fmt.Sprintf("The %%s field must not be greater than %d characters.", f.Max)
+		return "The %s field must not be greater than %d characters.", []any{f.Max}
 	}
 	if f.Syntax != nil {
 		canonical, ok := f.Syntax.Parse(*s)
 		if !ok {
-			return f.Syntax.Problem()
+			return f.Syntax.Problem, nil
 		}
 		*s = canonical
 	}
-	return ""
+	return "", nil
 }
 
-func checkID(_ *FieldInfo, id *ID) string {
+func checkID(_ *FieldInfo, id *ID) (problem string, args []any) {
 	if *id < 1 {
-		return MustExist
+		return MustExist, nil
 	}
-	return ""
+	return "", nil
 }
 
-func checkInt(f *FieldInfo, n *int) string {
+func checkInt(f *FieldInfo, n *int) (problem string, args []any) {
 	return f.bounds(int64(*n), func(bound int64) string { return strconv.FormatInt(bound, 10) })
 }
 
 // checkCents writes whole bounds without decimals.
-func checkCents(f *FieldInfo, c *Cents) string {
+func checkCents(f *FieldInfo, c *Cents) (problem string, args []any) {
 	return f.bounds(int64(*c), func(bound int64) string {
 		return strings.TrimSuffix(Cents(bound).String(), ".00")
 	})
 }
 
-func (f *FieldInfo) bounds(n int64, text func(int64) string) string {
+func (f *FieldInfo) bounds(n int64, text func(int64) string) (problem string, args []any) {
 	switch {
 	case n < f.Min:
-		return "The %s field must be at least " + text(f.Min) + "."
+		return "The %s field must be at least %s.", []any{text(f.Min)}
 	case n > f.Max:
-		return "The %s field must not be greater than " + text(f.Max) + "."
+		return "The %s field must not be greater than %s.", []any{text(f.Max)}
 	}
-	return ""
+	return "", nil
 }
 
-func checkDate(_ *FieldInfo, d *Date) string {
+func checkDate(_ *FieldInfo, d *Date) (problem string, args []any) {
 	if *d == (Date{}) {
-		return MustBeDate
+		return MustBeDate, nil
 	}
-	return ""
+	return "", nil
 }

@@ -178,6 +178,13 @@ func (d definitions[T, C, P]) patch(in *C) *P {
 	return p
 }
 
+// apply sets the fields of a row from a patch.
+func (d definitions[T, C, P]) apply(row *T, p *P) {
+	for f := range d.writable {
+		f.values.copy(placeIn(row, f.inRow), placeIn(p, f.inPatch))
+	}
+}
+
 // Changes are columns with new values: pointers as in RowField, nil for null.
 type Changes = iter.Seq2[string, any]
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -58,6 +59,7 @@ type Error struct {
 	InDoubt bool        // the outcome of a write is unknown
 	Version int64       // current version of the row, for Stale; 0 if it is unknown
 	Err     error       // cause, only logged
+	text    Message     // of Message, if it has arguments
 }
 
 func (e *Error) Error() string {
@@ -71,7 +73,15 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf returns an Error without a cause.
 func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), text: Message{format, args}}
+}
+
+// Text returns the message with its key and arguments.
+func (e *Error) Text() Message {
+	if e.text.Key == "" {
+		return Message{Key: e.Message}
+	}
+	return e.text
 }
 
 // AsError returns err as an *Error. It wraps other errors as the cause of an Internal error, because
@@ -112,19 +122,37 @@ func IsInDoubt(err error) bool {
 // FieldError is an error in a field of an input. Field is the name in the database and in /api,
 // after the names of enclosing inputs: published_at, genre.create.name.
 type FieldError struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
+	Field   string  `json:"field"`
+	Message string  `json:"message"`
+	Format  Message `json:"-"` // of Message, if it has arguments
+}
+
+// Text returns the message with its key and arguments.
+func (e FieldError) Text() Message {
+	if e.Format.Key == "" {
+		return Message{Key: e.Message}
+	}
+	return e.Format
+}
+
+// NewFieldError returns the error of a field. A format without verbs has no arguments.
+func NewFieldError(field, format string, args ...any) FieldError {
+	text := Message{Key: format}
+	if strings.Contains(format, "%") {
+		text.Args = args
+	}
+	return text.At(field)
 }
 
 // FieldErrors are the errors of an input, in the order of its fields.
 type FieldErrors []FieldError
 
-// Add adds a message for field. "%s" in the message becomes the field's name in words: "published
+// Add adds a message for field. The first argument of its format is the field's name in words: "published
 // at", or "genre id" for genre.connect.id.
-func (f *FieldErrors) Add(field, message string) {
+func (f *FieldErrors) Add(field, format string, args ...any) {
 	words := strings.NewReplacer(".connect.", " ", "_", " ").Replace(field)
 	words = words[strings.LastIndex(words, ".")+1:]
-	*f = append(*f, FieldError{Field: field, Message: strings.ReplaceAll(message, "%s", words)})
+	*f = append(*f, NewFieldError(field, format, append([]any{Message{Key: words}}, args...)...))
 }
 
 // Has reports whether field has a message.
@@ -158,7 +186,7 @@ const (
 func (f FieldErrors) InGraphQL() FieldErrors {
 	named := make(FieldErrors, len(f))
 	for i, e := range f {
-		named[i] = FieldError{Camel(e.Field), e.Message}
+		named[i] = FieldError{Camel(e.Field), e.Message, e.Format}
 	}
 	return named
 }
@@ -170,16 +198,19 @@ func (f FieldErrors) Err() error {
 	case 0:
 		return nil
 	case 1:
-		return &Error{Code: BadUserInput, Message: f[0].Message, Fields: f}
-	case 2:
-		return &Error{Code: BadUserInput, Message: f[0].Message + " (and 1 more error)", Fields: f}
+		return &Error{Code: BadUserInput, Message: f[0].Message, Fields: f, text: f[0].Format}
 	}
-	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1),
-		Fields: f}
+	err := Errorf(BadUserInput, "%s (and 1 more error)", f[0].Text())
+	if len(f) > 2 {
+		err = Errorf(BadUserInput, "%s (and %d more errors)", f[0].Text(), len(f)-1)
+	}
+	err.Fields = f
+	return err
 }
 
-func badArgument(name, message string) error {
-	return FieldErrors{{Field: name, Message: message}}.Err()
+// BadArgument returns the error of an argument.
+func BadArgument(name, format string, args ...any) error {
+	return FieldErrors{NewFieldError(name, format, args...)}.Err()
 }
 
 // ErrSnapshotChanged reports that the catalogue changed between two statements of a request. The
@@ -208,4 +239,61 @@ func Camel(snake string) string {
 		}
 	}
 	return strings.Join(parts, "")
+}
+
+// Message is a text for users. Key is its English format with the verbs of fmt. The pages translate it by Key, and
+// arguments that are Messages too.
+type Message struct { //nolint:errname // rarely an error
+	Key  string
+	Args []any
+}
+
+// Messagef returns a Message.
+func Messagef(key string, args ...any) Message { return Message{key, args} }
+
+// String returns the message in English.
+func (m Message) String() string {
+	if len(m.Args) == 0 {
+		return m.Key
+	}
+	return fmt.Sprintf(m.Key, m.Args...)
+}
+
+// Error implements error, so that a message can be the error of a file.
+func (m Message) Error() string { return m.String() }
+
+// MessageOf returns the message of an error. One without a Message has its text as the key.
+func MessageOf(err error) Message {
+	if m, ok := errors.AsType[Message](err); ok && m.String() == err.Error() { // not a part of it
+		return m
+	}
+	return Message{Key: err.Error()}
+}
+
+// At returns the message as the error of a field.
+func (m Message) At(field string) FieldError { return FieldError{field, m.String(), m} }
+
+// MarshalText implements encoding.TextMarshaler: in JSON a Message is its English text.
+func (m Message) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// Parts is a Message that has its key and its arguments in JSON, for clients that translate it.
+type Parts Message
+
+// MarshalJSON implements json.Marshaler. Arguments are numbers, strings and messages.
+func (p Parts) MarshalJSON() ([]byte, error) {
+	args := make([]any, len(p.Args))
+	for i, arg := range p.Args {
+		switch arg := arg.(type) {
+		case Message:
+			args[i] = Parts(arg)
+		case int, int64:
+			args[i] = arg
+		default:
+			args[i] = fmt.Sprint(arg)
+		}
+	}
+	return json.Marshal(struct {
+		Key  string `json:"key"`
+		Args []any  `json:"args"`
+	}{p.Key, args})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Facet holds the arguments of a facet.
@@ -178,11 +179,11 @@ func (s Selection) facet(f Facet) (g *Grouping, err error) {
 		return g, err
 	}
 	if len(f.Bounds) == 0 || len(f.Bounds) > maxBounds {
-		return nil, badArgument("bounds", fmt.Sprintf("The bounds argument must have 1 to %d amounts.", maxBounds))
+		return nil, BadArgument("bounds", "The bounds argument must have 1 to %d amounts.", maxBounds)
 	}
 	for i := range f.Bounds[1:] {
 		if f.Bounds[i] >= f.Bounds[i+1] {
-			return nil, badArgument(fmt.Sprintf("bounds.%d", i+1),
+			return nil, BadArgument(fmt.Sprintf("bounds.%d", i+1),
 				"Each amount of the bounds argument must be above the one before.")
 		}
 	}
@@ -220,4 +221,76 @@ func (s Selection) without(key GroupKey) Selection {
 var ownField = map[GroupKey]string{
 	ByGenre: "genreId", ByPerson: "author", ByYear: "publishedAt", ByPublisher: "publisher", ByLanguage: "language",
 	ByPriceRange: "price",
+}
+
+// TroubleKind is a kind of troubles, by its value in GraphQL.
+type TroubleKind string
+
+// The kinds of pairs. The others have a filter.
+const (
+	SimilarAuthors    TroubleKind = "SIMILAR_AUTHORS"
+	SimilarPublishers TroubleKind = "SIMILAR_PUBLISHERS"
+	SimilarGenres     TroubleKind = "SIMILAR_GENRES"
+	SameBook          TroubleKind = "SAME_BOOK"
+	SameShelfMark     TroubleKind = "SAME_SHELF_MARK"
+)
+
+// TroubleKinds are all kinds, in the order of the enum.
+var TroubleKinds = []TroubleKind{SimilarAuthors, SimilarPublishers, SimilarGenres, SameBook, SameShelfMark,
+	"NO_ISBN", "NO_PUBLISHER", "NO_LANGUAGE", "FUTURE_DATE", "EARLY_DATE", "NO_PRICE", "ONE_PAGE"}
+
+// MaxTroubles is the maximum number of pairs or books of a kind that are listed.
+const MaxTroubles = 20
+
+// Filter returns the filter of the books of a kind on a day, or nil for pairs.
+func (k TroubleKind) Filter(today string) Filter {
+	none := map[string]any{"isNull": true}
+	return map[TroubleKind]Filter{
+		"NO_ISBN":      {"isbn": none},
+		"NO_PUBLISHER": {"publisher": none},
+		"NO_LANGUAGE":  {"language": none},
+		"FUTURE_DATE":  {"publishedAt": map[string]any{"gt": today}},
+		"EARLY_DATE":   {"publishedAt": map[string]any{"lt": "1450-01-01"}},
+		"NO_PRICE":     {"price": map[string]any{"eq": "0"}},
+		"ONE_PAGE":     {"pages": map[string]any{"eq": 1}},
+	}[k]
+}
+
+// Today returns the day in UTC.
+func Today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+// Trouble has the troubles of a kind: their number, the first pairs, the last pairs that are marked as different, and
+// the books of the pairs, or the first books.
+type Trouble struct {
+	Kind             TroubleKind
+	Count            int
+	Pairs, Different []TroublePair
+	Books            []*Book
+}
+
+// TroublePair is a pair of names, or of ids of books. One precedes Other, by bytes.
+type TroublePair struct{ One, Other string }
+
+// MarkDifferentInput is the input of markDifferent.
+type MarkDifferentInput struct {
+	Kind             TroubleKind
+	One, Other       string
+	Different        bool
+	ClientMutationID *string
+}
+
+// MarkDifferentPayload is the result of markDifferent.
+type MarkDifferentPayload struct {
+	Different        bool
+	ClientMutationID *string
+}
+
+// Validate trims the names and returns the errors of the fields.
+func (in *MarkDifferentInput) Validate() (f FieldErrors) {
+	if in.Kind.Filter("") != nil {
+		f.Add("kind", "The kind must be one of pairs, such as SIMILAR_AUTHORS.")
+	}
+	f.text("one", &in.One)
+	f.text("other", &in.Other)
+	return f
 }

@@ -65,13 +65,11 @@ type FieldInfo struct {
 
 // Syntax is the syntax of the texts of a field.
 type Syntax struct {
-	Noun string // in errors: ISBN
+	Noun    string // in errors: ISBN
+	Problem string // format of the error of another text, with the field's name as argument
 	// Parse returns the text in the form in which it is stored.
 	Parse func(text string) (canonical string, ok bool)
 }
-
-// Problem is the error message for another text, with %s for the name of the field.
-func (s *Syntax) Problem() string { return "The %s field must be a valid " + s.Noun + "." }
 
 // Projection is a set of on-demand fields of a type to read. The zero value reads all.
 type Projection uint32

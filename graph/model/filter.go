@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -69,7 +68,7 @@ func parseFilter(typename string, filter Filter) (*Condition, error) {
 	c := p.filter(typename, filter, "filter", 1)
 	if p.conditions > maxConditions {
 		p.problems = FieldErrors{
-			{Field: "filter", Message: fmt.Sprintf("The filter must not have more than %d conditions.", maxConditions)}}
+			NewFieldError("filter", "The filter must not have more than %d conditions.", maxConditions)}
 	}
 	return c, p.problems.Err()
 }
@@ -79,9 +78,9 @@ type filterParser struct {
 	problems   FieldErrors
 }
 
-func (p *filterParser) refuse(path, message string) {
+func (p *filterParser) refuse(path, format string, args ...any) {
 	if len(p.problems) < maxProblems {
-		p.problems = append(p.problems, FieldError{Field: path, Message: fmt.Sprintf(message, path)})
+		p.problems = append(p.problems, NewFieldError(path, format, append([]any{path}, args...)...))
 	}
 }
 
@@ -96,7 +95,7 @@ func (p *filterParser) filter(typename string, value any, path string, depth int
 		return nil
 	}
 	if depth > maxFilterDepth {
-		p.refuse(path, "The filter must not be nested deeper than "+strconv.Itoa(maxFilterDepth)+" levels: see %s.")
+		p.refuse(path, "The filter must not be nested deeper than %[2]d levels: see %[1]s.", maxFilterDepth)
 		return nil
 	}
 	if len(fields) == 0 {
@@ -250,7 +249,7 @@ func (p *filterParser) oneOf(f *FieldInfo, value any, path string) *Condition {
 func (p *filterParser) operands(f *FieldInfo, value any, path string) (numbers []int64, texts []string) {
 	values := graphql.CoerceList(value)
 	if len(values) > MaxOperands {
-		p.refuse(path, fmt.Sprintf("The %%s list must not have more than %d values.", MaxOperands))
+		p.refuse(path, "The %s list must not have more than %d values.", MaxOperands)
 		return nil, nil
 	}
 	for i, v := range values {
@@ -271,7 +270,7 @@ func (p *filterParser) exact(f *FieldInfo, value any, path string) any {
 	operand := p.operand(f.Kind, value, path)
 	if text, ok := operand.(string); ok && f.Syntax != nil {
 		if text, ok = f.Syntax.Parse(text); !ok {
-			p.refuse(path, "The %s operand must be a valid "+f.Syntax.Noun+".")
+			p.refuse(path, "The %s operand must be a valid %s.", f.Syntax.Noun)
 			return nil
 		}
 		return text

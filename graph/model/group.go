@@ -146,15 +146,15 @@ func (a GroupArgs) grouping() (*Grouping, error) {
 		path := "by." + strconv.Itoa(i)
 		switch key := GroupKey(by); {
 		case !slices.Contains(groupKeys, key):
-			return nil, badArgument(path, "There is no key "+by+" to group by.")
+			return nil, BadArgument(path, "There is no key %s to group by.", by)
 		case slices.Contains(g.By, key):
-			return nil, badArgument(path, "The key "+by+" is given twice.")
+			return nil, BadArgument(path, "The key %s is given twice.", by)
 		default:
 			g.By = append(g.By, key)
 		}
 	}
 	if len(g.By) == 0 {
-		return nil, badArgument("by", "The by argument must name at least one key.")
+		return nil, BadArgument("by", "The by argument must name at least one key.")
 	}
 	var err error
 	if g.Selection, err = ParseSelection("Book", a.Filter, a.Search); err != nil {
@@ -201,8 +201,7 @@ func (g *Grouping) parseHaving(having Filter) error {
 		}
 	}
 	if p.conditions > maxConditions {
-		return badArgument("having",
-			fmt.Sprintf("The having argument must not have more than %d conditions.", maxConditions))
+		return BadArgument("having", "The having argument must not have more than %d conditions.", maxConditions)
 	}
 	g.Having = all
 	return p.problems.Err()
@@ -216,7 +215,7 @@ func (g *Grouping) parseOrder(orderBy []*OrderBy) error {
 	for i, by := range orderBy {
 		path := "orderBy." + strconv.Itoa(i) + ".field"
 		if used[by.Field] {
-			return badArgument(path, "The field "+by.Field+" is given twice.")
+			return BadArgument(path, "The field %s is given twice.", by.Field)
 		}
 		used[by.Field] = true
 		name := ""
@@ -230,9 +229,9 @@ func (g *Grouping) parseOrder(orderBy []*OrderBy) error {
 		case slices.Contains(g.By, key):
 			name = by.Field
 		case slices.Contains(groupKeys, key):
-			return badArgument(path, "To order by "+by.Field+", group by it.")
+			return BadArgument(path, "To order by %s, group by it.", by.Field)
 		case name == "":
-			return badArgument(path, "There is no field "+by.Field+" to order by.")
+			return BadArgument(path, "There is no field %s to order by.", by.Field)
 		}
 		g.Order = append(g.Order, GroupOrder{name, strings.EqualFold(by.Direction, "DESC")})
 	}

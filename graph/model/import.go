@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -102,10 +101,12 @@ func (in *ImportBookInput) Text(field string) string {
 }
 
 // Key identifies a book that imports and upserts meet again: the identity of its name and author (collate.Identity,
-// author.Identity), its ISBN and its shelf mark, each as a text or as its hash. Several books may have the same key.
+// author.Identity), its ISBN, its shelf mark and its name with the subtitle, each as a text or as its hash. Several
+// books may have the same key.
 type Key[T comparable] struct {
 	Name, Author    T
 	ISBN, ShelfMark T // zero: none
+	Whole           T // the name with the subtitle; zero: no subtitle
 }
 
 // BookKey is the key of a book in texts.
@@ -113,7 +114,45 @@ type BookKey = Key[string]
 
 // Key returns the key of the book.
 func (b *Book) Key() BookKey {
-	return BookKey{collate.Identity(b.Name), author.Identity(b.Author), deref(b.ISBN), deref(b.ShelfMark)}
+	key := BookKey{Name: collate.Identity(b.Name), Author: author.Identity(b.Author), ISBN: deref(b.ISBN),
+		ShelfMark: deref(b.ShelfMark)}
+	if b.Subtitle != nil {
+		key.Whole = collate.Identity(b.Title())
+	}
+	return key
+}
+
+// titleJoint joins a name and a subtitle in lists that have one column for both.
+const titleJoint = ": "
+
+// Title returns the name with the subtitle.
+func (b *Book) Title() string {
+	if b.Subtitle == nil {
+		return b.Name
+	}
+	return b.Name + titleJoint + *b.Subtitle
+}
+
+// Names returns the names by which a book with a key is met: the name and the whole name.
+func (k Key[T]) Names() []T {
+	if k.Whole == *new(T) {
+		return []T{k.Name}
+	}
+	return []T{k.Name, k.Whole}
+}
+
+// WithoutSubtitle returns the names that a key may have if its name ends with a subtitle.
+func WithoutSubtitle(k BookKey) (names []string) {
+	if i := strings.Index(k.Name, titleJoint); i > 0 && k.Whole == "" {
+		names = append(names, k.Name[:i], k.Name[:strings.LastIndex(k.Name, titleJoint)])
+	}
+	return names
+}
+
+// JoinsTitle reports whether the name of an input is the whole name of a book that it means, so that the book keeps its
+// name and its subtitle.
+func (in *CreateBookInput) JoinsTitle(b *Book) bool {
+	return !in.Subtitle.IsSet() && b.Subtitle != nil && collate.Identity(in.Name) == collate.Identity(b.Title())
 }
 
 func deref(text *string) string {
@@ -123,20 +162,30 @@ func deref(text *string) string {
 	return *text
 }
 
-// means reports whether a row with one key may mean a book with the other: they have one name, and one ISBN or one
-// author, and no other ISBN (another edition) or shelf mark (another copy).
-func (k Key[T]) means(other Key[T]) bool {
+// Means reports whether a row with one key may mean a book with the other: they have one name, and one ISBN or one
+// author, and no other ISBN (another edition) or shelf mark (another copy). Names count with the subtitle, and without
+// it where one of them has none or both have one ISBN.
+func (k Key[T]) Means(other Key[T]) bool {
 	var none T
 	differ := func(a, b T) bool { return a != none && b != none && a != b }
-	return k.Name == other.Name && (k.Author == other.Author || k.ISBN != none && k.ISBN == other.ISBN) &&
-		!differ(k.ISBN, other.ISBN) && !differ(k.ShelfMark, other.ShelfMark)
+	whole := func(k Key[T]) T {
+		if k.Whole == none {
+			return k.Name
+		}
+		return k.Whole
+	}
+	hasISBN := k.ISBN != none && k.ISBN == other.ISBN
+	hasName := whole(k) == whole(other) ||
+		k.Name == other.Name && (hasISBN || !differ(k.Whole, other.Whole))
+	return hasName && (k.Author == other.Author || hasISBN) && !differ(k.ISBN, other.ISBN) &&
+		!differ(k.ShelfMark, other.ShelfMark)
 }
 
 // Meant returns the books among others that a row with a key may mean. Its ISBN and then its shelf mark tell several
 // apart.
 func Meant[T comparable, B any](key Key[T], others []B, keyOf func(B) Key[T]) (met []B) {
 	for _, other := range others {
-		if key.means(keyOf(other)) {
+		if key.Means(keyOf(other)) {
 			met = append(met, other)
 		}
 	}
@@ -175,8 +224,8 @@ func MeetAgain(row *Book, key BookKey, others []KeyedBook) (met []*Book) {
 }
 
 // AmbiguousBook is the error message for a row that may mean several books.
-func AmbiguousBook(n int) string {
-	return fmt.Sprintf("%d books match: give the ISBN or the shelf mark that tells them apart.", n)
+func AmbiguousBook(n int) Message {
+	return Messagef("%d books match: give the ISBN or the shelf mark that tells them apart.", n)
 }
 
 // ImportResult counts the rows of an import by result.

@@ -11,8 +11,8 @@ func (f *FieldErrors) text(field string, s *string) {
 	if f.settled(field) {
 		return
 	}
-	if problem := checkText(&FieldInfo{Max: maxText}, s); problem != "" {
-		f.Add(field, problem)
+	if problem, args := checkText(&FieldInfo{Max: maxText}, s); problem != "" {
+		f.Add(field, problem, args...)
 	}
 }
 
@@ -80,7 +80,7 @@ func parent[T any, P interface {
 	case in == nil:
 		f.reference(name+"_id", id)
 	case id != 0:
-		f.Add(name, "Give either the %s id or the %s, not both.")
+		f.Add(name, "Give either the %[1]s id or the %[1]s, not both.")
 	case (in.Connect == nil) == (in.Create == nil):
 		f.Add(name, "The %s field must have exactly one of connect and create.")
 	case in.Connect != nil:
@@ -93,7 +93,8 @@ func parent[T any, P interface {
 // nested adds the errors of a nested input.
 func (f *FieldErrors) nested(prefix string, problems FieldErrors) {
 	for _, p := range problems {
-		*f = append(*f, FieldError{Field: prefix + p.Field, Message: p.Message})
+		p.Field = prefix + p.Field
+		*f = append(*f, p)
 	}
 }
 
@@ -146,10 +147,15 @@ func (o OnChildren) Validate(to *ID, deleted ...ID) (f FieldErrors) {
 	return f
 }
 
-// HasChildren returns the error for a row with children.
-func HasChildren(noun string, n int, child string) error {
-	if n != 1 {
-		child += "s"
+// HasChildren returns the error for a genre with books, or a category with genres.
+func HasChildren(noun string, n int) error {
+	switch {
+	case noun == "Genre" && n == 1:
+		return Errorf(Conflict, "Genre has 1 book")
+	case noun == "Genre":
+		return Errorf(Conflict, "Genre has %d books", n)
+	case n == 1:
+		return Errorf(Conflict, "Category has 1 genre")
 	}
-	return Errorf(Conflict, "%s has %d %s", noun, n, child)
+	return Errorf(Conflict, "Category has %d genres", n)
 }

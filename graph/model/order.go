@@ -44,11 +44,11 @@ func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, erro
 		path := "orderBy." + strconv.Itoa(i) + ".field"
 		switch {
 		case !known:
-			return order, badArgument(path, "There is no field "+field+" to order by.")
+			return order, BadArgument(path, "There is no field %s to order by.", field)
 		case used[field]:
-			return order, badArgument(path, "The field "+field+" is given twice.")
+			return order, BadArgument(path, "The field %s is given twice.", field)
 		case field == Relevance && !searched:
-			return order, badArgument(path, "To order by RELEVANCE, give a search.")
+			return order, BadArgument(path, "To order by RELEVANCE, give a search.")
 		}
 		used[field] = true
 		order.IDDescending = descending

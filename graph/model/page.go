@@ -55,7 +55,7 @@ type PageArgs struct {
 // maximum are refused, not reduced.
 func (a PageArgs) Page(typename string) (*Page, error) {
 	if a.First != nil && a.Last != nil {
-		return nil, badArgument("last", "Give first or last, not both.")
+		return nil, BadArgument("last", "Give first or last, not both.")
 	}
 	selection, err := ParseSelection(typename, a.Filter, a.Search)
 	if err != nil {
@@ -90,7 +90,7 @@ func (o *Order) bound(typename, argument string, cursor *string) (*Place, error)
 	}
 	place, ok := o.decodeCursor(typename, *cursor)
 	if !ok {
-		return nil, badArgument(argument, "The "+argument+" argument must be a cursor that this list gave.")
+		return nil, BadArgument(argument, "The %s argument must be a cursor that this list gave.", argument)
 	}
 	return place, nil
 }

@@ -386,7 +386,7 @@ func scalarText(v any) (string, bool) {
 	return "", false
 }
 
-// fieldError returns the error of a scalar. The caller replaces %s by the field's name.
-func fieldError(message string) error {
-	return &Error{Code: BadUserInput, Message: message, Fields: FieldErrors{{Message: message}}}
+// fieldError returns the error of a scalar. The caller gives its format the field's name.
+func fieldError(format string) error {
+	return &Error{Code: BadUserInput, Message: format, Fields: FieldErrors{{Message: format}}}
 }

@@ -237,3 +237,28 @@ func TestScalarsInGraphQL(t *testing.T) {
 		}
 	}
 }
+
+// TestTimes multiplies random prices and compares with exact arithmetic, rounded half up.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 8))
+	factors := []string{"1", "0", "1.5", ".5", "5.", "+1.1", "1e-2", "15E-1", "0.5e+1", "0.005", "1e-400", "-0"}
+	for range 20_000 {
+		factors = append(factors[:12], fmt.Sprintf("%d.%0*d", random.IntN(20), 1+random.IntN(8), random.IntN(10)))
+		factor := factors[random.IntN(len(factors))]
+		price := model.Cents(random.Int64N([]int64{10, 10_000, int64(model.MaxPrice)}[random.IntN(3)]))
+		exact, ok := new(big.Rat).SetString(factor)
+		if !ok {
+			t.Fatal(factor)
+		}
+		exact.Mul(exact, new(big.Rat).SetInt64(int64(price)))
+		exact.Add(exact, big.NewRat(1, 2))
+		want := new(big.Int).Div(exact.Num(), exact.Denom())
+		if got := price.Times(model.Decimal(factor)); int64(got) != want.Int64() {
+			t.Fatalf("%v times %s is %v, want %v", price, factor, got, model.Cents(want.Int64()))
+		}
+	}
+	if got := model.MaxPrice.Times("1e999999999"); got <= model.MaxPrice {
+		t.Errorf("a huge factor gives %v", got)
+	}
+}

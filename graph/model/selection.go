@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -48,13 +47,13 @@ func ParseSelection(typename string, filter Filter, search *string) (Selection, 
 	text := strings.TrimSpace(*search)
 	switch {
 	case !utf8.ValidString(text), strings.ContainsRune(text, 0):
-		return Selection{}, badArgument("search", "The search argument must be UTF-8 without the character NUL.")
+		return Selection{}, BadArgument("search", "The search argument must be UTF-8 without the character NUL.")
 	case utf8.RuneCountInString(text) > maxSearchLength:
-		return Selection{}, badArgument("search",
-			fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
+		return Selection{}, BadArgument("search",
+			"The search argument must not have more than %d characters.", maxSearchLength)
 	case len(collate.Words(text)) > maxSearchWords:
 		return Selection{},
-			badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
+			BadArgument("search", "The search argument must not have more than %d words.", maxSearchWords)
 	}
 	return Selection{Where: where, Search: text}, nil
 }
@@ -65,7 +64,7 @@ func sizeOf(name string, size *int) (int, error) {
 	case size == nil:
 		return DefaultPageSize, nil
 	case *size < 0 || *size > MaxPageSize:
-		return 0, badArgument(name, "The "+name+" argument must be between 0 and 1000.")
+		return 0, BadArgument(name, "The %s argument must be between 0 and 1000.", name)
 	}
 	return *size, nil
 }
@@ -76,7 +75,7 @@ func offsetOf(offset *int) (int, error) {
 	case offset == nil:
 		return 0, nil
 	case *offset < 0:
-		return 0, badArgument("offset", "The offset argument must be at least 0.")
+		return 0, BadArgument("offset", "The offset argument must be at least 0.")
 	}
 	return *offset, nil
 }

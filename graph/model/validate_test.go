@@ -8,6 +8,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"library-catalogue/graph/model"
 )
@@ -50,7 +51,7 @@ func TestValidateBook(t *testing.T) {
 		"an impossible genre":  {func(in *model.CreateBookInput) { in.GenreID = -1 }, model.FieldErrors{{Field: "genre_id", Message: "The selected genre id is invalid."}}},
 	} {
 		in := validBook(c.change)
-		if diff := cmp.Diff(c.want, in.Validate()); diff != "" {
+		if diff := cmp.Diff(c.want, in.Validate(), cmpopts.IgnoreFields(model.FieldError{}, "Format")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -74,7 +75,7 @@ func TestValidatePatch(t *testing.T) {
 	}
 	want := model.FieldErrors{required("name", "name"), required("pages", "pages"), required("published_at", "published at"),
 		required("author", "author"), required("price", "price"), required("genre_id", "genre id")}
-	if diff := cmp.Diff(want, book.Validate()); diff != "" {
+	if diff := cmp.Diff(want, book.Validate(), cmpopts.IgnoreFields(model.FieldError{}, "Format")); diff != "" {
 		t.Errorf("null for everything (-want +got):\n%s", diff)
 	}
 	book = model.BookPatch{

@@ -263,7 +263,10 @@ func canBeSpoken(word string) bool {
 		if i < 0 || i >= len(letters) {
 			return false
 		}
-		letter, _ := utf8.DecodeRuneInString(norm.NFD.String(string(letters[i])))
+		letter := letters[i]
+		if parts := norm.NFD.PropertiesString(string(letter)).Decomposition(); parts != nil {
+			letter, _ = utf8.DecodeRune(parts)
+		}
 		return strings.ContainsRune("aeiouyıøæœ", letter)
 	}
 	for i, r := range letters[:len(letters)-1] {

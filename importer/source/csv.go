@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/textline"
 )
 
@@ -48,7 +49,7 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 		first, err = r.NextFull()
 	}
 	if errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("the file is empty: it needs a header with the names of the columns")
+		return nil, nil, model.Messagef("the file is empty: it needs a header with the names of the columns")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -57,7 +58,7 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 		return nil, nil, fmt.Errorf("the header: %w", err)
 	}
 	if len(header) > maxColumns {
-		return nil, nil, fmt.Errorf("line %d has more than %d columns: set the header row option if it is no header, "+
+		return nil, nil, model.Messagef("line %d has more than %d columns: set the header row option if it is no header, "+
 			"or the delimiter option", first.Number, maxColumns)
 	}
 	r.columns, r.endsInCR = len(header), first.EndsInCR()

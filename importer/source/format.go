@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/textline"
 )
 
@@ -162,7 +162,7 @@ func findCSV(start []byte, delimiter byte, h Header) (Format, error) {
 		f = quoted
 	}
 	if h.Row > 1 && most < 0 {
-		return f, fmt.Errorf("the file has no line %d for its header", h.Row)
+		return f, model.Messagef("the file has no line %d for its header", h.Row)
 	}
 	return f, nil
 }

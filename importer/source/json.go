@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/textline"
 )
 
@@ -92,9 +93,9 @@ func (r *jsonArray) end() error {
 		next := r.in.PeekKind()
 		switch isObject := next == jsontext.KindBeginObject; {
 		case isObject && parent == jsontext.KindBeginArray:
-			return errors.New("the JSON has several lists of books: put all books in one array")
+			return model.Messagef("the JSON has several lists of books: put all books in one array")
 		case isObject && r.IsKeyed:
-			return errors.New("the JSON has other objects behind the books: put all books in one object")
+			return model.Messagef("the JSON has other objects behind the books: put all books in one object")
 		case isObject, next == jsontext.KindBeginArray:
 			err = r.in.SkipValue()
 		default:
@@ -106,7 +107,7 @@ func (r *jsonArray) end() error {
 	}
 	switch _, err = r.in.ReadToken(); {
 	case err == nil:
-		return errors.New("data follows the JSON array")
+		return model.Messagef("data follows the JSON array")
 	case errors.Is(err, io.EOF):
 		return io.EOF
 	}
@@ -149,7 +150,7 @@ func (r *jsonArray) failed(err error) error {
 	case r.text.err != nil:
 		return r.text.err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("the JSON array is truncated")
+		return model.Messagef("the JSON array is truncated")
 	case isSyntax:
 		return fmt.Errorf("the JSON array is broken in line %d: %w", r.text.lineAt(syntax.ByteOffset), syntax.Err)
 	}
@@ -173,7 +174,7 @@ type elementReader struct {
 // Read implements io.Reader. The decoder calls it only when all that it holds belongs to one element.
 func (r *elementReader) Read(p []byte) (n int, err error) {
 	if r.until-r.from > maxRow {
-		r.err = fmt.Errorf("the element of the JSON array after line %d is longer than 1 MiB", r.line)
+		r.err = model.Messagef("the element of the JSON array after line %d is longer than 1 MiB", r.line)
 		return 0, r.err
 	}
 	n, err = r.in.Read(p)

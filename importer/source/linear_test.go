@@ -176,7 +176,7 @@ func FuzzRIS(f *testing.F) {
 
 // FuzzDetection detects the encoding and the format of a text, which reads its beginning several times.
 func FuzzDetection(f *testing.F) {
-	for _, seed := range [][2]string{{"", "{\"a\":{\"b\":1},"}, {"{", "\"a\":[{\"b\":1}],"}, {"", "a\",\"b\xe9\n"}, {"<?xml ", "x"}} {
+	for _, seed := range [][2]string{{"", "{\"a\":{\"b\":1},"}, {"{", "\"a\":[{\"b\":1}],"}, {"", "a\",\"b\xe9\n"}, {"", "A\xe9"}, {"<?xml ", "x"}} {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, head, line string) {

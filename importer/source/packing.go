@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"library-catalogue/graph/model"
 )
 
 const (
@@ -82,9 +84,9 @@ func (s *Source) unpack() (_ io.Reader, packing string, err error) {
 func unpackError(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the compressed file is truncated")
+		return model.Messagef("the compressed file is truncated")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return errors.New("the file needs more than 8 MB of memory to decompress: compress it with zstd -19 or a " +
+		return model.Messagef("the file needs more than 8 MB of memory to decompress: compress it with zstd -19 or a " +
 			"lower level, without --long")
 	}
 	return fmt.Errorf("the file cannot be decompressed: %w", err)

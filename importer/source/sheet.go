@@ -3,9 +3,10 @@ package source
 import (
 	"cmp"
 	"encoding/csv"
-	"fmt"
 	"slices"
 	"strings"
+
+	"library-catalogue/graph/model"
 )
 
 // sheet writes the rows of a sheet as CSV, from the header on. It pads rows to the width of the header, and cuts wider
@@ -36,7 +37,7 @@ func (b *workbook) newSheet(name string) *sheet {
 func (s *sheet) set(column, last int, value string) error {
 	for ; column <= last; column++ {
 		if s.size += len(value); s.size > maxRow {
-			return fmt.Errorf("row %d of the spreadsheet is longer than 1 MiB", s.book.row)
+			return model.Messagef("row %d of the spreadsheet is longer than 1 MiB", s.book.row)
 		}
 		if s.width > 0 && column > s.width {
 			column, last = s.width+1, 0
@@ -56,7 +57,7 @@ func (s *sheet) endRows(count int) error {
 	case len(s.cells) == 0:
 		return nil
 	case count > 1 && b.row > maxSheetRows:
-		return fmt.Errorf("the spreadsheet has more than %d rows: save it as CSV", maxSheetRows)
+		return model.Messagef("the spreadsheet has more than %d rows: save it as CSV", maxSheetRows)
 	}
 	for number := max(first, b.header.Row); number <= b.row; number++ {
 		if s.width > 0 {

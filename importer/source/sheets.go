@@ -1,13 +1,14 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+
+	"library-catalogue/graph/model"
 )
 
 // Sheets are the sheets of a spreadsheet.
@@ -50,7 +51,7 @@ const maxNamed = 20
 // chooseSheets returns the text of the sheets to read.
 func (b *workbook) chooseSheets() (sheets Sheets, text *io.SectionReader, err error) {
 	if len(b.sheets) == 0 {
-		return sheets, nil, errors.New("the spreadsheet has no visible sheet with rows")
+		return sheets, nil, model.Messagef("the spreadsheet has no visible sheet with rows")
 	}
 	var best *sheet
 	most, given := -1, b.header.Sheet

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"library-catalogue/graph/model"
 )
 
 const (
@@ -62,7 +64,7 @@ type workbook struct {
 func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheets, err error) {
 	switch magic, err := s.magic(); {
 	case magic == oleMagic:
-		return sheets, errors.New("the file is an old Excel file (.xls): save it as .xlsx or CSV")
+		return sheets, model.Messagef("the file is an old Excel file (.xls): save it as .xlsx or CSV")
 	case magic != zipMagic:
 		return sheets, err
 	}
@@ -84,7 +86,7 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheets Sheet
 	}
 	isODS := b.parts[odsContent] != nil
 	if b.parts["_rels/.rels"] == nil && !isODS {
-		return sheets, errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
+		return sheets, model.Messagef("the file is neither a spreadsheet (.xlsx, .ods) nor text")
 	}
 	if b.file, err = s.tempFile(); err != nil {
 		return sheets, err
@@ -207,7 +209,7 @@ func (b *workbook) readTexts(part string) error {
 			return nil
 		}
 		if b.texts = append(b.texts, size); len(b.texts) > maxSheetTexts {
-			return fmt.Errorf("the spreadsheet has more than %d different texts: save it as CSV", maxSheetTexts)
+			return model.Messagef("the spreadsheet has more than %d different texts: save it as CSV", maxSheetTexts)
 		}
 		n, err := out.WriteString(unescape(b.text))
 		size += int64(n)

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -43,7 +44,7 @@ func (s *Source) Text(ctx context.Context, h Header) (*Text, error) {
 			"the encoding option applies to texts only, and records of MARC (ISO 2709) name their own: leave it out")
 	} else if ok {
 		found = charset{name: name}
-	} else if h.Encoding != "" {
+	} else if h.Encoding != "" && !bytes.HasPrefix(start, []byte(textline.ByteOrderMark)) { // as rejected rows have
 		found = charsetNamed(h.Encoding)
 	} else if found, unsure, err = findCharset(buffered); err != nil {
 		return nil, err

@@ -13,18 +13,21 @@ var evidence = map[string]struct {
 	readable, others []cellKind
 	points           func(*Profile) int
 }{
-	"name":         {points: ifText(textPoints)},
-	"description":  {points: ifText(lengthPoints)},
-	"pages":        {readable: []cellKind{pages}, points: unlessCodes(pagePoints)},
-	"published_at": {readable: []cellKind{years, buddhist, dates}, points: unlessCodes(datePoints)},
-	"author":       {points: ifText(personPoints)},
-	"isbn":         {readable: []cellKind{isbns}, points: isbnPoints},
-	"publisher":    {others: []cellKind{years, dates}, points: publisherPoints},
-	"language":     {points: ifText(textPoints)},
-	"shelf_mark":   {points: func(*Profile) int { return 1 }},
-	"price":        {readable: []cellKind{amounts}, points: unlessCodes(pricePoints)},
-	"genre":        {others: []cellKind{money, words}, points: ifText(genrePoints)},
-	"category":     {others: []cellKind{money, words}, points: ifText(genrePoints)},
+	"name":          {points: ifText(textPoints)},
+	"description":   {points: ifText(lengthPoints)},
+	"pages":         {readable: []cellKind{pages}, points: unlessCodes(pagePoints)},
+	"published_at":  {readable: []cellKind{years, buddhist, dates}, points: unlessCodes(datePoints)},
+	"author":        {points: ifText(personPoints)},
+	"isbn":          {readable: []cellKind{isbns}, points: isbnPoints},
+	"publisher":     {others: []cellKind{years, dates}, points: publisherPoints},
+	"language":      {points: ifText(textPoints)},
+	"shelf_mark":    {points: func(*Profile) int { return 1 }},
+	"subtitle":      {points: byName},
+	"series":        {points: byName},
+	"series_number": {points: byName},
+	"price":         {readable: []cellKind{amounts}, points: unlessCodes(pricePoints)},
+	"genre":         {others: []cellKind{money, words}, points: ifText(genrePoints)},
+	"category":      {others: []cellKind{money, words}, points: ifText(genrePoints)},
 }
 
 const (
@@ -107,6 +110,9 @@ func ifText(points func(*Profile) int) func(*Profile) int {
 		return points(p)
 	})
 }
+
+// byName are the points of a field that only the usual names of columns tell.
+func byName(*Profile) int { return impossible }
 
 func isbnPoints(p *Profile) int {
 	if share := p.share(isbns); share < 9 {

@@ -24,9 +24,10 @@ func TestEvidence(t *testing.T) {
 		"publisher":    {{"Oak Press|Elm Publishing", SurePoints}, {"Oak|Elm", 8}, {"2001-05-31", -1}},
 		"language":     {{"English|German", 8}, {"1999|2005|2003", -1}},
 		"shelf_mark":   {{"A3|B1", 1}, {"1999", 1}},
-		"price":        {{"12,50 €|9,99 €", 10}, {"12.50|9.99", 7}, {"12 qq|7 qq", 6}, {"12|7", 2}, {"1999|2005", 1}, {"1|2|3", -1}, {"x", -1}},
-		"genre":        {{"Novel|Poems|Novel|Poems", 6}, {"Novel", 2}, {"book|book|book|book", 1}, {"12 qq|7 qq", -1}},
-		"category":     {{"Novel|Poems|Novel|Poems", 6}, {"$ 3|$ 4", -1}},
+		"subtitle":     {{"The sea|A red hat|Old roads", -1}}, "series": {{"Novel|Novel", -1}}, "series_number": {{"1|2|3", -1}},
+		"price":    {{"12,50 €|9,99 €", 10}, {"12.50|9.99", 7}, {"12 qq|7 qq", 6}, {"12|7", 2}, {"1999|2005", 1}, {"1|2|3", -1}, {"x", -1}},
+		"genre":    {{"Novel|Poems|Novel|Poems", 6}, {"Novel", 2}, {"book|book|book|book", 1}, {"12 qq|7 qq", -1}},
+		"category": {{"Novel|Poems|Novel|Poems", 6}, {"$ 3|$ 4", -1}},
 	}
 	if len(tests) != len(model.ImportFields) || len(evidence) != len(tests) {
 		t.Errorf("%d fields, %d of them with evidence, %d tested", len(model.ImportFields), len(evidence), len(tests))

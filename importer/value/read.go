@@ -1,7 +1,6 @@
 package value
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,9 +9,9 @@ import (
 
 // Read returns a single value of a kind in the catalogue's notation, without a column that shows how it is meant. The
 // problem says what to write if it cannot be read, or in two ways.
-func Read(kind model.Kind, text string, lastYear int) (plain, problem string) {
+func Read(kind model.Kind, text string, lastYear int) (plain string, problem model.Message) {
 	text = strings.TrimSpace(text)
-	form, readings := "", []string{}
+	readings, unreadable := []string{}, model.Message{}
 	add := func(reading string, ok bool) {
 		if ok {
 			readings = append(readings, reading)
@@ -21,15 +20,15 @@ func Read(kind model.Kind, text string, lastYear int) (plain, problem string) {
 	switch kind {
 	case model.KindDate:
 		if _, ok := model.ParseDate(text); ok {
-			return text, ""
+			return text, model.Message{}
 		}
-		form = "a year or a day, like 1969 or 1969-01-31"
+		unreadable.Key = "Write a year or a day, like 1969 or 1969-01-31."
 		for _, order := range []string{DatesMDY, DatesDMY} {
 			day, _, ok := ParseDate(text, order, lastYear)
 			add(day.String(), ok)
 		}
 	case model.KindCents:
-		form = "an amount, like 15.71"
+		unreadable.Key = "Write an amount, like 15.71."
 		for _, comma := range []bool{true, false} {
 			amount, ok := ParseAmount(text, comma, "")
 			if cents, isStored := model.ParseCents(amount); isStored { // no more than two decimals
@@ -38,16 +37,16 @@ func Read(kind model.Kind, text string, lastYear int) (plain, problem string) {
 			add(amount, ok)
 		}
 	case model.KindInt:
-		form = "a whole number, like 304"
+		unreadable.Key = "Write a whole number, like 304."
 		add(ParsePages(text, ""))
 	default:
-		return text, ""
+		return text, model.Message{}
 	}
 	switch readings = slices.Compact(readings); len(readings) {
 	case 0:
-		return "", "Write " + form + "."
+		return "", unreadable
 	case 1:
-		return readings[0], ""
+		return readings[0], model.Message{}
 	}
-	return "", fmt.Sprintf("“%s” can be read in two ways. Write %s or %s.", text, readings[0], readings[1])
+	return "", model.Messagef("“%s” can be read in two ways. Write %s or %s.", text, readings[0], readings[1])
 }

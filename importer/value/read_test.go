@@ -31,7 +31,7 @@ func TestRead(t *testing.T) {
 		{model.KindCents, "12,-", "12.00"},
 		{model.KindText, " as it is", "as it is"},
 	} {
-		if plain, problem := Read(test.kind, test.text, 2027); plain != test.plain || problem != "" {
+		if plain, problem := Read(test.kind, test.text, 2027); plain != test.plain || problem.Key != "" {
 			t.Errorf("%q: %q, %s; want %q", test.text, plain, problem, test.plain)
 		}
 	}
@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 		{model.KindCents, "8,9o", "Write an amount, like 15.71."},
 		{model.KindInt, "12o", "Write a whole number, like 304."},
 	} {
-		if plain, problem := Read(test.kind, test.text, 2027); plain != "" || problem != test.problem {
+		if plain, problem := Read(test.kind, test.text, 2027); plain != "" || problem.String() != test.problem {
 			t.Errorf("%q: %q, %s; want %s", test.text, plain, problem, test.problem)
 		}
 	}

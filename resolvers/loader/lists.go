@@ -33,6 +33,8 @@ type listCache struct {
 	totals lru.Cache[string, listTotal]
 	groups lru.Cache[string, listGroups]
 	places lru.Cache[string, *listPlaces]
+	// troubles by kind and day
+	troubles lru.Cache[string, listTrouble]
 
 	mu      sync.Mutex // guards what follows, and took of places
 	reading bool       // places of a list
@@ -47,6 +49,11 @@ type listTotal struct {
 type listGroups struct {
 	revision int64
 	groups   []*model.BookGroup
+}
+
+type listTrouble struct {
+	revision int64
+	*model.Trouble
 }
 
 // listPlaces are the places of every placeEvery-th row of a list. They serve requests that
@@ -73,6 +80,7 @@ func newListCache(store *db.Store) *listCache {
 		places: lru.New(listBytes, func(key string, l *listPlaces) int {
 			return overhead + len(key) + placeBytes*len(l.rows)
 		}),
+		troubles: lru.New(len(model.TroubleKinds), func(string, listTrouble) int { return 1 }),
 	}
 }
 
@@ -155,6 +163,25 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 		}
 	}
 	return all, nil
+}
+
+// Trouble returns the troubles of a kind.
+func (l *Loaders) Trouble(ctx context.Context, kind model.TroubleKind) (*model.Trouble, error) {
+	at, err := l.Snapshot.Latest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	today := model.Today()
+	found, ok := l.cache.lists.troubles.Get(string(kind) + today)
+	if ok && found.revision == at.Catalogue {
+		l.Snapshot.RecordRead(at)
+	} else if found.Trouble, err = l.Snapshot.Trouble(ctx, kind, today); err != nil {
+		return nil, err
+	} else if now, _ := l.Snapshot.Known(); now == at { // else it may be of a later revision
+		l.cache.lists.troubles.Set(string(kind)+today, listTrouble{at.Catalogue, found.Trouble})
+	}
+	l.PrimeBooks(found.Books)
+	return found.Trouble, nil
 }
 
 func (l *rowLoader[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {

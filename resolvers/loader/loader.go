@@ -33,6 +33,7 @@ type Loaders struct {
 	Snapshot *db.Snapshot
 
 	booksOfISBN batch[string, []*model.Book]
+	changeSets  batch[model.ChangeSetID, *model.ChangeSet]
 	loadHistory func(ctx context.Context, row model.ID, siblings []model.ID,
 		args *model.HistoryArgs) (*model.ChangePage, error)
 
@@ -61,6 +62,7 @@ func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Du
 	l.PastGenres = newPast(wait, snapshot.Genres, l.primePastGenre)
 	l.PastCategories = newPast(wait, snapshot.Categories, func(*model.Category) {})
 	l.booksOfISBN.wait, l.booksOfISBN.fetch = wait, l.fetchBooksOfISBN
+	l.changeSets.wait, l.changeSets.fetch = wait, snapshot.ChangeSets
 	l.loadHistory = newPerParent(wait, snapshot.History, l.primeHistory).load
 	return context.WithValue(ctx, contextKey{}, l)
 }
@@ -76,6 +78,11 @@ func (l *Loaders) BooksOfISBN(ctx context.Context, isbn string) ([]*model.Book, 
 		return nil, err
 	}
 	return lists[0], nil
+}
+
+// ChangeSet returns a change set, or nil. Sets that are requested at the same time share a look-up.
+func (l *Loaders) ChangeSet(ctx context.Context, id model.ChangeSetID) (*model.ChangeSet, error) {
+	return l.changeSets.load(ctx, id)
 }
 
 func (l *Loaders) fetchBooksOfISBN(ctx context.Context, isbns []string) (map[string][]*model.Book, error) {

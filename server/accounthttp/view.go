@@ -12,6 +12,7 @@ type accountView struct {
 	Name        string           `json:"name"`
 	DisplayName string           `json:"display_name"`
 	Role        model.Role       `json:"role"`
+	Language    string           `json:"-"`
 	Pending     bool             `json:"pending"` // no password was chosen yet
 	Disabled    bool             `json:"disabled"`
 	CreatedAt   model.Timestamp  `json:"created_at"`

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -25,6 +26,8 @@ type execution struct {
 	*Handler
 	*request
 	operation   *operation
+	throttle    time.Duration           // between the responses of a live query; 0: another operation
+	lookup      *graphql.CollectedField // the only field of the operation; nil: another operation
 	buffer      *[]byte
 	response    *graphql.Response
 	interrupted bool   // the context ended while the query ran
@@ -43,6 +46,12 @@ func (e *execution) prepare(ctx context.Context, header http.Header) (refused *r
 		}
 	}
 	if e.operation, refused = e.newOperation(ctx, e.request, e.document, header); refused != nil {
+		return refused
+	}
+	if e.throttle, refused = throttleOf(e.operation); refused != nil {
+		return refused
+	}
+	if e.lookup, refused = lookupOf(e.operation, e.throttle > 0); refused != nil {
 		return refused
 	}
 	if refused = e.price(e.operation); refused != nil {
@@ -64,6 +73,9 @@ func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Op
 		Price: o.estimate, Failed: e.failed,
 		Answer: func(w http.ResponseWriter) { e.answer(w, r) },
 	}
+	if e.lookup != nil {
+		run.Before = e.askSources
+	}
 	switch {
 	case o.isQuery():
 		run.Read, run.MayLag = e.read, onlyLists(o.Operation.SelectionSet) && !hasName(e.query, unshared...)
@@ -74,6 +86,12 @@ func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Op
 		run.Tag = func(revision int64) string { return etag(e.mediaType, revision) }
 	}
 	return run
+}
+
+// askSources asks other libraries for the book of a look-up.
+func (e *execution) askSources(ctx context.Context) (context.Context, error) {
+	isbn, _ := e.lookup.ArgumentMap(e.operation.Variables)["isbn"].(string)
+	return e.Catalogue.WithLookup(ctx, isbn)
 }
 
 // onlyLists reports whether the fields of a query are lists. An object by its id is never read from a late replica.

@@ -37,12 +37,10 @@ func (h *Handler) CreateOperation(
 }
 
 // Query runs a query for another handler of this server, and charges the caller. The document is the server's own, so
-// it runs even if only trusted documents do. Variables are a JSON object or null. It returns the data, with its
-// newest position if that is wanted, or the first error of the response.
-func (h *Handler) Query(
-	ctx context.Context, query string, variables []byte, wantsPosition bool,
-) (data []byte, position string, err error) {
-	e := &execution{Handler: h, request: &request{query: query, variables: variables, wantsPosition: wantsPosition}}
+// it runs even if only trusted documents do. Variables are a JSON object or null. It returns the data, or the first
+// error of the response.
+func (h *Handler) Query(ctx context.Context, query string, variables []byte) (data []byte, err error) {
+	e := &execution{Handler: h, request: &request{query: query, variables: variables}}
 	if refused := e.prepare(ctx, http.Header{}); refused != nil {
 		e.response = h.DispatchError(ctx, refused.errors)
 	} else {
@@ -53,15 +51,15 @@ func (h *Handler) Query(
 	if len(e.response.Errors) > 0 {
 		err := e.response.Errors[0]
 		code, _ := err.Extensions["code"].(string)
-		return nil, "", &model.Error{Code: model.Code(code), Message: err.Message, Err: err}
+		return nil, &model.Error{Code: model.Code(code), Message: err.Message, Err: err}
 	}
-	return e.response.Data, e.position, nil
+	return e.response.Data, nil
 }
 
 // DispatchOperation runs an operation without an HTTP response: of a WebSocket, or of Query. The pipeline charges the
-// caller and queues a query or mutation. A subscription is charged once, and opens a stream. Call the ResponseHandler
-// until it returns nil, with the returned context, which ends with the stream. The types are those of gqlgen's
-// GraphExecutor, so the execution travels in Stats.
+// caller and queues a query or mutation. A subscription or a live query is charged once, and opens a stream. Call the
+// ResponseHandler until it returns nil, with the returned context, which ends with the stream. The types are those of
+// gqlgen's GraphExecutor, so the execution travels in Stats.
 //
 // A response without data has the errors of an operation that did not run, or of a subscription that
 // ended; it is the last one.
@@ -69,7 +67,7 @@ func (h *Handler) DispatchOperation(
 	ctx context.Context, created *graphql.OperationContext,
 ) (graphql.ResponseHandler, context.Context) {
 	e := created.Stats.GetExtension(executionKey).(*execution)
-	if e.operation.isSubscription() {
+	if e.operation.isSubscription() || e.throttle > 0 {
 		return e.open(ctx)
 	}
 	done := false
@@ -114,7 +112,7 @@ func (h *Handler) DispatchError(ctx context.Context, errs gqlerror.List) *graphq
 // ErrorsOf returns an error from outside GraphQL for DispatchError.
 func ErrorsOf(err error) gqlerror.List { return refusalOf(err).errors }
 
-// open charges the caller for a subscription, opens a stream and starts the subscription.
+// open charges the caller for a subscription or a live query, opens a stream and starts it.
 func (e *execution) open(ctx context.Context) (graphql.ResponseHandler, context.Context) {
 	refused := func(err error) (graphql.ResponseHandler, context.Context) {
 		return graphql.OneShot(e.DispatchError(ctx, ErrorsOf(err))), ctx

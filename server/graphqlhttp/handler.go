@@ -7,14 +7,15 @@
 //	operation    choose the operation and read its variables (variables)
 //	cost         estimate the price
 //	execute      run the operation in package pipeline; mutation runs a keyed one once
-//	subscription run a subscription
-//	response     write the response, or the errors (errors), as JSON or as server-sent events (events)
+//	subscription run a subscription, or a live query (live), and write server-sent events
+//	response     write the response, or the errors (errors), as JSON
 //
 // The WebSockets of package socket call the stages by CreateOperation and DispatchOperation (executor).
 package graphqlhttp
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 
@@ -23,11 +24,13 @@ import (
 
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/live"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
+	"library-catalogue/lru"
 	"library-catalogue/task"
 )
 
@@ -48,6 +51,9 @@ type Catalogue interface {
 	PrimeChanges(ctx context.Context, changes []*model.Change)
 	// Position returns the newest position that the reads of ctx see. Call it before them.
 	Position(ctx context.Context) (string, error)
+	// WithLookup asks other libraries for a book, and returns a context in which Query.lookup has the results. It takes
+	// seconds, and authorises first.
+	WithLookup(ctx context.Context, isbn string) (context.Context, error)
 	// Idempotent stores the result of fn under the caller's key and returns it for later
 	// requests with the same fingerprint.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte,
@@ -69,6 +75,7 @@ type Config struct {
 	Catalogue Catalogue
 	Options   Options
 	Pipeline  *pipeline.Pipeline // runs the operations
+	Live      *live.Hub          // runs live queries
 	Streams   *eventstream.Streams
 	Observer  *telemetry.Observer
 	Logger    *slog.Logger
@@ -82,6 +89,7 @@ type Handler struct {
 	variables variableTypes
 	documents *documents
 	persisted *persisted
+	bases     lru.Cache[sum, json.RawMessage] // data that patches change
 	schema    *ast.Schema
 	planned   *plan.Type[plan.Root]
 	executor  *executor.Executor
@@ -101,6 +109,7 @@ func New(cfg Config) *Handler {
 	}
 	h.documents = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission)
 	h.variables = variableTypes{h.schema, inputTypes(h.schema)}
+	h.bases = newBases()
 	h.persisted = newPersisted(h.documents, cfg.Options.Trusted, cfg.Logger)
 	return h
 }
@@ -122,7 +131,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var key pipeline.Key
-	if q.cacheable(r.Context()) {
+	if q.cacheable(r.Context()) && !(q.events && hasName(q.query, liveDirective)) {
 		key = q.cacheKey(h.Options.Introspection.Allows(r.Context()))
 	}
 	e := &execution{Handler: h, request: q}
@@ -130,7 +139,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if refused := e.prepare(ctx, r.Header); refused != nil {
 			return nil, refused
 		}
-		if e.operation.isSubscription() {
+		if e.operation.isSubscription() || e.throttle > 0 && q.events && q.method != http.MethodHead {
 			if !q.events {
 				return nil, refuse(anyMedia(http.StatusNotAcceptable), model.BadUserInput, subscriptionAdvice)
 			}

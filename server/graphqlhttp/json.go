@@ -23,6 +23,9 @@ func newDecoder(text []byte) *jsontext.Decoder {
 // the next one. encoding/json would ignore the case of the names of a struct.
 func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
+		if object == nil { // most requests have no extensions
+			return
+		}
 		d := newDecoder(object)
 		if d.PeekKind() != jsontext.KindBeginObject {
 			return

@@ -3,6 +3,7 @@ package graphqlhttp
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -81,6 +82,24 @@ func (h *Handler) newOperation(
 		return nil, invalid(validationError(gqlerror.Errorf("A subscription must select exactly one field.")))
 	}
 	return &operation{OperationContext: made, compiled: h.compile(document, made)}, nil
+}
+
+// lookupOf returns the field lookup of an operation, nil without one. It must be the only field and is not
+// live, because it waits for other services before the operation runs.
+func lookupOf(o *operation, isLive bool) (*graphql.CollectedField, *refusal) {
+	if !o.isQuery() || o.plan.Complete() { // a plan has no lookup
+		return nil, nil
+	}
+	fields := graphql.CollectFields(o.OperationContext, o.Operation.SelectionSet, []string{"Query"})
+	i := slices.IndexFunc(fields, func(f graphql.CollectedField) bool { return f.Name == "lookup" })
+	switch {
+	case i < 0:
+		return nil, nil
+	case len(fields) > 1 || isLive:
+		return nil, invalid(validationError(gqlerror.ErrorPosf(fields[i].Position,
+			"The field lookup must be the only field of its operation, without @live. Send the others in another one.")))
+	}
+	return &fields[0], nil
 }
 
 // label returns the operation's name if metrics may use it, otherwise its root field, or

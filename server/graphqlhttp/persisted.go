@@ -116,6 +116,9 @@ func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.L
 func (h *Handler) resolve(ctx context.Context, q *request) *refusal {
 	p := h.persisted
 	id, err := q.documentName()
+	if err == nil {
+		err = q.readLive()
+	}
 	switch {
 	case err != nil:
 		return invalid(err)

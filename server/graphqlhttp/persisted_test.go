@@ -196,3 +196,14 @@ func TestPersistedQueriesOfOthers(t *testing.T) {
 		t.Errorf("%d of %d documents are there", there, callers)
 	}
 }
+
+// TestExtensionLive reads extensions.live of a query that is not live.
+func TestExtensionLive(t *testing.T) {
+	c := servertest.Shelved(t)
+	for extension, want := range map[string]string{
+		`{"patch":true}`: `{"book":{"name":"The Hobbit"}}`, `{"patch":false}`: `{"book":{"name":"The Hobbit"}}`, `null`: `{"book":{"name":"The Hobbit"}}`,
+		`true`: "BAD_USER_INPUT", `{}`: "BAD_USER_INPUT", `{"patch":1}`: "BAD_USER_INPUT", `{"patch":true,"diff":1}`: "BAD_USER_INPUT",
+	} {
+		wants(t, extension, c.Do("POST", "/graphql", `{"query":"{ book(id: 1) { name } }","extensions":{"live":`+extension+`}}`), want)
+	}
+}

@@ -39,6 +39,7 @@ type request struct {
 	extensions    jsontext.Value // object in canonical form, or nil
 	wantsCost     bool           // the response reports the cost and is not cached
 	wantsPosition bool           // the response reports the newest position and is not cached
+	wantsPatches  bool           // a live query sends patches
 	charged       bool           // the caller has paid for the document
 	document      *document      // nil until it is parsed
 }
@@ -235,8 +236,9 @@ func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Re
 }
 
 // unshared are the names of fields and arguments that depend on more than the request and the revision of the
-// catalogue: on the caller, or on the log of changes, which is written and purged in between.
-var unshared = []string{"viewer", "changes", "recentChanges", "history", "asOf"}
+// catalogue: on the caller, on other services, or on the log of changes, which is written and purged in between.
+var unshared = []string{"viewer", "changes", "changeSet", "recentChanges", "history", "asOf",
+	"lookup", "troubles"}
 
 // hasName reports whether one of the names is a name of the document, not a part of a string or of another name. It
 // returns true for a document with a syntax error.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 )
@@ -78,12 +80,39 @@ func recordErrors(ctx context.Context, response *graphql.Response) {
 	}
 }
 
-// begin returns the text of a response before its data.
-func begin(response *graphql.Response) string {
-	if response.Data != nil {
-		return `{"data":`
+// fieldError is a FieldError with the key and the arguments of its message.
+type fieldError struct {
+	model.FieldError
+	Text model.Parts `json:"text"`
+}
+
+// addTexts adds the keys and the arguments of messages to errors.
+func addTexts(all gqlerror.List) {
+	for _, err := range all {
+		text := model.Message{Key: err.Message}
+		if e, ours := errors.AsType[*model.Error](err); ours {
+			text = e.Text()
+		}
+		err.Extensions = withExtension(err.Extensions, "text", model.Parts(text))
+		if fields, ok := err.Extensions["fields"].(model.FieldErrors); ok {
+			withTexts := make([]fieldError, len(fields))
+			for i, f := range fields {
+				withTexts[i] = fieldError{f, model.Parts(f.Text())}
+			}
+			err.Extensions["fields"] = withTexts
+		}
 	}
-	return `{`
+}
+
+// begin returns the text of a response before its data. Data that are a list are a patch (patcher).
+func begin(response *graphql.Response) string {
+	switch {
+	case response.Data == nil:
+		return `{`
+	case response.Data[0] == '[':
+		return `{"patch":`
+	}
+	return `{"data":`
 }
 
 // AppendResponse appends the JSON of a response.
@@ -95,6 +124,9 @@ func AppendResponse(dst []byte, response *graphql.Response) []byte {
 // writeResponse writes a response. It appends to response.Data.
 func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
 	recordErrors(r.Context(), response)
+	if httpcond.WantsTexts(r.Header) {
+		addTexts(response.Errors)
+	}
 	longest := 0
 	for _, err := range response.Errors {
 		seconds, _ := err.Extensions["retryAfter"].(int)

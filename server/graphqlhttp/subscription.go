@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"library-catalogue/edge/eventstream"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -69,11 +71,15 @@ func (e *execution) subscribe(ctx context.Context) (graphql.ResponseHandler, con
 	}, ctx
 }
 
-// start is subscribe with records for telemetry.
+// start starts a subscription or a live query, with records for telemetry.
 func (e *execution) start(ctx context.Context) (graphql.ResponseHandler, context.Context) {
 	o := e.operation
 	ctx, end := e.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
-	next, ctx := e.subscribe(ctx)
+	begin := e.subscribe
+	if e.throttle > 0 {
+		begin = e.watch
+	}
+	next, ctx := begin(ctx)
 	failure := ""
 	return func(ctx context.Context) *graphql.Response {
 		response := next(ctx)
@@ -133,5 +139,34 @@ func (e *execution) follow(
 			}
 		}
 		return nil
+	})
+}
+
+// serveEvents writes the events of a subscription. It does not complete a stream that the server
+// ends when it stops, because the client must connect again.
+func (e *execution) serveEvents(w http.ResponseWriter, r *http.Request, _ model.Revision) error {
+	return e.Streams.Serve(w, r, func(ctx context.Context, out *eventstream.Writer) error {
+		if err := out.Begin(); err != nil {
+			return err
+		}
+		next, ctx := e.start(ctx)
+		var failure error
+		for response := next(ctx); response != nil; response = next(ctx) {
+			if response.Data == nil {
+				failure = response.Errors
+			}
+			if err := out.Send(nextEvent(response)); err != nil {
+				failure = err
+			}
+		}
+		cause := context.Cause(ctx)
+		if errors.Is(cause, eventstream.ErrTokenExpired) || errors.Is(cause, eventstream.ErrReplaced) {
+			failure = cause
+			_ = out.Send(nextEvent(e.DispatchError(ctx, ErrorsOf(cause)))) // the stream ends anyway
+		} else if ctx.Err() != nil {
+			return cause
+		}
+		_ = out.Send(complete)
+		return failure
 	})
 }

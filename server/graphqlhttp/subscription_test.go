@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/live"
 	"library-catalogue/edge/pipeline"
 	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
@@ -29,9 +30,11 @@ type subscriber struct {
 func newSubscriber(t *testing.T, url string) *subscriber {
 	t.Helper()
 	catalogue := resolvers.New(catalogtest.Open(t, url))
+	run := &pipeline.Pipeline{Catalogue: catalogue, Admission: admission.New(10), Timeout: time.Minute}
 	h := New(Config{
 		Catalogue: catalogue,
-		Pipeline:  &pipeline.Pipeline{Catalogue: catalogue, Admission: admission.New(10), Timeout: time.Minute},
+		Pipeline:  run,
+		Live:      live.NewHub(context.Background(), run, catalogue.Follow),
 		Observer:  telemetry.New(telemetry.Config{Logger: slog.New(slog.DiscardHandler)}),
 		Streams:   eventstream.New(10),
 		Logger:    slog.New(slog.DiscardHandler),

@@ -156,13 +156,13 @@ func (r *variableReader) wrong(path ast.Path, message string) {
 
 // refuse records the error of a value. In the input of a mutation it names the field, such as
 // genre.create.name, as for a literal input. In other variables it names the path.
-func (r *variableReader) refuse(path ast.Path, message string) {
+func (r *variableReader) refuse(path ast.Path, format string) {
 	name := dotted(path)
 	called := name
 	if r.isInput {
 		name, called = fieldOfInput(path[1:]), strings.ReplaceAll(model.Snake(lastName(path)), "_", " ")
 	}
-	r.refused = append(r.refused, model.FieldError{Field: name, Message: strings.ReplaceAll(message, "%s", called)})
+	r.refused = append(r.refused, model.NewFieldError(name, format, model.Message{Key: called}))
 }
 
 // fieldOfInput returns the name of a field within an input: genre.create.name, or books.3.name.

@@ -24,13 +24,15 @@ const (
 	defaultMaxBytes = 64 << 20
 	// maxRows limits memory: a row takes 12 bytes, and about 40 in a dry run.
 	maxRows = 1_000_000
+	// maxLookupRows limits look-ups to about half an hour.
+	maxLookupRows = 2_000
 	// maxStrictRows limits a transaction to some seconds, because other writes wait for its end.
 	maxStrictRows = 10_000
 	// batchRows is the number of rows in a transaction, which takes about 100 ms.
 	batchRows = 200
 
-	maxRunning   = 2   // running imports
-	maxUnderWay  = 8   // imports that are received, waiting or running
+	maxRunning   = 2   // running imports, and running look-ups of lists
+	maxUnderWay  = 8   // imports, and lists to look up, that are received, waiting or running
 	maxOfSubject = 2   // unfinished imports of one subject
 	maxEnded     = 100 // results in memory
 	resultTime   = time.Hour
@@ -41,6 +43,8 @@ type Catalogue interface {
 	importer.Catalogue
 	// AnalyzeGrown updates the database's statistics after created books were stored.
 	AnalyzeGrown(ctx context.Context, created int) error
+	// FindBooks returns the books with an ISBN, best first, or says why there is none.
+	FindBooks(ctx context.Context, isbn string) (books []*model.FoundBook, problem string)
 	// Background runs fn, and returns false on a closed catalogue. Close ends life and waits for fn.
 	Background(fn func(life context.Context)) bool
 }
@@ -50,6 +54,7 @@ type Config struct {
 	Catalogue Catalogue
 	// Admit waits for a permit for work of a cost.
 	Admit    func(ctx context.Context, cost int64) (release func(), err error)
+	Lookup   bool         // FindBooks has sources
 	MaxBytes int64        // maximum bytes of a file; 0 means 64 MiB
 	Logger   *slog.Logger // nil disables logging
 }
@@ -58,6 +63,7 @@ type Config struct {
 type Imports struct {
 	Config
 	running chan struct{} // has an element for each running import
+	looking chan struct{} // the same for lists to look up, which take long and have places of their own
 
 	mu        sync.Mutex
 	closed    bool
@@ -71,7 +77,8 @@ func New(cfg Config) *Imports {
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, defaultMaxBytes)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &Imports{
-		Config: cfg, running: make(chan struct{}, maxRunning), receiving: map[*job]bool{}, byID: map[string]*job{},
+		Config: cfg, running: make(chan struct{}, maxRunning), looking: make(chan struct{}, maxRunning),
+		receiving: map[*job]bool{}, byID: map[string]*job{},
 	}
 }
 
@@ -101,7 +108,10 @@ func (m *Imports) reserve(j *job) error {
 	defer m.mu.Unlock()
 	all, own := 0, 0
 	count := func(other *job) {
-		if all++; other.subject == j.subject {
+		if other.lookup == j.lookup {
+			all++
+		}
+		if other.subject == j.subject {
 			own++
 		}
 	}

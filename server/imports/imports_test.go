@@ -29,7 +29,13 @@ type catalogue struct {
 }
 
 func (catalogue) WithSnapshot(ctx context.Context) context.Context { return ctx }
-func (catalogue) AnalyzeGrown(context.Context, int) error          { return nil }
+
+// FindBooks finds no book.
+func (catalogue) FindBooks(context.Context, string) ([]*model.FoundBook, string) {
+	return nil, "Unknown."
+}
+
+func (catalogue) AnalyzeGrown(context.Context, int) error { return nil }
 
 func (c catalogue) Background(fn func(context.Context)) bool {
 	c.jobs.Go(func() {
@@ -243,4 +249,51 @@ func TestRejectsWithoutRoom(t *testing.T) {
 	if err != nil || r.whole || r.count != 3 || r.size != size || strings.Count(string(text), "\n") != 2 || !strings.HasSuffix(string(text), ",G\n") {
 		t.Errorf("whole: %v, %d of %d bytes: %q, %v", r.whole, r.size, size, text, err)
 	}
+}
+
+// finding is a catalogue whose look-ups last until the test ends.
+type finding struct {
+	catalogue
+	end chan struct{}
+}
+
+func (c finding) FindBooks(context.Context, string) ([]*model.FoundBook, string) {
+	<-c.end
+	return nil, "Ended."
+}
+
+// TestLookupsHoldNoPlace fills all places of look-ups. Imports run beside them.
+func TestLookupsHoldNoPlace(t *testing.T) {
+	t.Parallel()
+	m, c := newImports(t)
+	f := finding{c, make(chan struct{})}
+	m.Catalogue, m.Lookup = f, true
+	close(c.hold)
+	send := func(subject, query, file string) (*job, error) {
+		r := request(subject, http.MethodPost, file)
+		r.URL.RawQuery = query
+		w := httptest.NewRecorder()
+		err := m.post(w, r, "")
+		if err != nil {
+			return nil, err
+		}
+		return m.find(subject, strings.TrimPrefix(w.Header().Get("Location"), path+"/"))
+	}
+	for i := range maxUnderWay {
+		if _, err := send(string(rune('a'+i)), "lookup=true", "isbn\n9783161484100\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := send("other", "lookup=true", "isbn\n9783161484100\n"); !errors.Is(err, errUnderWay) {
+		t.Errorf("one more: %v", err)
+	}
+	j, err := send("me", "", books(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if <-j.done; j.Counts.Created != 1 {
+		t.Errorf("the import: %+v", j.view)
+	}
+	close(f.end)
+	c.jobs.Wait()
 }

@@ -3,7 +3,6 @@ package imports
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -17,8 +16,9 @@ import (
 
 // The states of an import, which are final from asking on.
 const (
-	waiting   = "waiting"   // for other imports
-	reading   = "reading"   // the file, to its end
+	waiting   = "waiting" // for other imports
+	reading   = "reading" // the file, to its end
+	lookingUp = "looking_up"
 	importing = "importing" // its rows, or comparing them in a dry run
 	asking    = "question"  // an option must decide, and nothing was stored
 	refused   = "refused"   // the file cannot be imported, and nothing was stored
@@ -32,7 +32,7 @@ type job struct {
 	subject          string
 	key, fingerprint string // Idempotency-Key, and hash of the file and its options
 	options          importer.Options
-	strict           bool
+	strict, lookup   bool
 	cancel           context.CancelFunc
 	done             chan struct{} // closed at the end
 	importer         importer.Importer
@@ -46,10 +46,14 @@ type job struct {
 // run imports the file.
 func (j *job) run(ctx context.Context, in *source.Source) {
 	err := task.Run(ctx, func() error {
+		places, work := j.imports.running, j.importFile
+		if j.lookup {
+			places, work = j.imports.looking, j.lookUp
+		}
 		select {
-		case j.imports.running <- struct{}{}:
-			defer func() { <-j.imports.running }()
-			return j.importFile(ctx, in)
+		case places <- struct{}{}:
+			defer func() { <-places }()
+			return work(ctx, in)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -57,21 +61,54 @@ func (j *job) run(ctx context.Context, in *source.Source) {
 	j.finish(ctx, err)
 }
 
+// lookUp looks up the rows of a list. Its rejects are all rows, with what was found: the file to import then. The end
+// of ctx ends the look-ups.
+func (j *job) lookUp(ctx context.Context, in *source.Source) error {
+	file, err := j.survey(ctx, in)
+	if err != nil {
+		return err
+	}
+	if !file.CanLookUp() {
+		return &refusal{importer.ErrNoISBNs}
+	}
+	j.set(func() { j.Status = lookingUp })
+	j.importer.DryRun = true
+	j.rejects = newRejects(file, 2*j.imports.MaxBytes, j.imports.Logger)
+	defer j.rejects.end()
+	find := func(isbn string) ([]*model.FoundBook, string) { return j.imports.Catalogue.FindBooks(ctx, isbn) }
+	err = file.LookUp(context.WithoutCancel(ctx), find, func(row *importer.Row) error {
+		j.set(func() {
+			if j.LookedUp++; len(j.FirstRows) < firstLookups {
+				j.FirstRows = append(j.FirstRows, rowViews([]*importer.Row{row})...)
+			}
+		})
+		j.rejects.add(row)
+		return nil
+	})
+	if err == nil && !j.rejects.whole { // a part must not look like the list
+		err = errNotKept
+	}
+	return err
+}
+
+var errNotKept = model.Errorf(model.Unavailable,
+	"The server could not keep all rows with what was found. Try again later, or send the list in parts.")
+
 // importFile reads the file, and stores its rows unless it is a dry run.
 func (j *job) importFile(ctx context.Context, in *source.Source) error {
-	j.set(func() { j.Status = reading })
 	file, err := j.survey(ctx, in)
-	if file != nil {
-		j.set(func() { j.describe(file) })
-	}
 	if err != nil {
 		return err
 	}
 	if j.strict && !j.DryRun && file.Rows > maxStrictRows {
-		return &refusal{fmt.Errorf("a strict import may have at most %d rows: send fewer, or check the file with "+
+		return &refusal{model.Messagef("a strict import may have at most %d rows: send fewer, or check the file with "+
 			"dry_run and import it without strict", maxStrictRows)}
 	}
-	first, err := file.First(ctx, firstRows)
+	count := firstRows
+	if file.HasLookups() {
+		count = firstLookups
+	}
+	first, err := file.First(ctx, count)
 	if err != nil {
 		return err
 	}
@@ -113,8 +150,9 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	return err
 }
 
-// survey surveys the file, with a permit for its size.
+// survey surveys and describes the file, with a permit for its size.
 func (j *job) survey(ctx context.Context, in *source.Source) (*importer.File, error) {
+	j.set(func() { j.Status = reading })
 	release, err := j.admit(ctx, int(in.Size()/rowBytes))
 	if err != nil {
 		return nil, err
@@ -123,6 +161,12 @@ func (j *job) survey(ctx context.Context, in *source.Source) (*importer.File, er
 	file, err := importer.Survey(ctx, in, j.options)
 	if err != nil && !isOurs(err) && ctx.Err() == nil {
 		err = &refusal{err}
+	}
+	if file != nil {
+		j.set(func() {
+			j.describe(file)
+			j.Lookups = j.imports.Lookup && file.CanLookUp()
+		})
 	}
 	return file, err
 }
@@ -181,8 +225,8 @@ func (r *refusal) Unwrap() error { return r.error }
 // finish records the end of the import.
 func (j *job) finish(ctx context.Context, err error) {
 	j.set(func() {
-		status, message := j.result(ctx, err)
-		j.Status, j.Message, j.EndedAt = status, &message, new(now())
+		status, text := j.result(ctx, err)
+		j.Status, j.Message, j.EndedAt = status, &text, new(now())
 		j.importer = importer.Importer{} // its preview takes memory
 		if j.rejects != nil && j.rejects.count > 0 {
 			j.Rejects.Whole = j.rejects.whole
@@ -201,43 +245,43 @@ func (j *job) finish(ctx context.Context, err error) {
 }
 
 // result returns the final state of the import and its message. It adds the questions of err.
-func (j *job) result(ctx context.Context, err error) (status, message string) {
-	outcome, kept := j.importer.Outcome(err), "Nothing was stored."
+func (j *job) result(ctx context.Context, err error) (status string, text message) {
+	outcome, kept := j.importer.Outcome(err), model.Messagef("Nothing was stored.")
 	if outcome == importer.SomeStored && j.Counts.Created+j.Counts.Updated > 0 {
-		kept = "The counted rows are stored. Send the file again for the rest."
+		kept = model.Messagef("The counted rows are stored. Send the file again for the rest.")
 	}
 	questions, isQuestion := errors.AsType[importer.Questions](err)
 	r, isRefusal := errors.AsType[*refusal](err)
 	switch {
 	case outcome == importer.AllStored:
-		return done, "The file is imported."
+		return done, message{model.Messagef("The file is imported.")}
 	case err == nil:
-		return done, "Nothing was stored: this was a dry run."
+		return done, message{model.Messagef("Nothing was stored: this was a dry run.")}
 	case isQuestion:
-		var texts []string
 		for _, q := range questions {
-			texts = append(texts, sentence(q.String()))
+			text = append(text, model.Message{Key: q.String()}) // the page shows the questions
 			j.Questions = append(j.Questions, newQuestion(q))
 		}
 		j.Question = &j.Questions[0]
-		return asking, strings.Join(texts, " ")
+		return asking, text
 	case isRefusal:
-		return refused, sentence(r.Error())
+		return refused, message{model.MessageOf(r.error)}
 	case outcome == importer.Unconfirmed:
-		return failed, "The database did not confirm the commit: all rows are stored, or none. Send the file again."
+		return failed, message{model.Messagef(
+			"The database did not confirm the commit: all rows are stored, or none. Send the file again.")}
 	case model.IsInDoubt(err):
-		return failed,
-			"The database did not confirm the last rows; the counted rows are stored. Send the file again for the rest."
+		return failed, message{model.Messagef("The database did not confirm the last rows; the counted rows are " +
+			"stored. Send the file again for the rest.")}
 	case ctx.Err() != nil:
-		return stopped, "The import was stopped. " + kept
+		return stopped, message{model.Messagef("The import was stopped."), kept}
 	case isOurs(err):
-		return failed, errTemporary.Message + " " + kept
+		return failed, message{errTemporary.Text(), kept}
 	}
-	message = sentence(model.AsError(err).Message)
+	text = message{model.AsError(err).Text()}
 	if model.IsCode(model.AsError(err), model.Internal) {
-		message += " The server's log has the cause, with the id of this import."
+		text = append(text, model.Messagef("The server's log has the cause, with the id of this import."))
 	}
-	return failed, message + " " + kept
+	return failed, append(text, kept)
 }
 
 // set changes the import under its lock.

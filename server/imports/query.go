@@ -17,7 +17,7 @@ import (
 var Encodings = source.Encodings
 
 // ReadValue reads a value that a person writes, as an import does. The problem says what to write instead.
-func ReadValue(kind model.Kind, text string) (plain, problem string) {
+func ReadValue(kind model.Kind, text string) (plain string, problem model.Message) {
 	return value.Read(kind, text, time.Now().Year()+1)
 }
 
@@ -46,12 +46,18 @@ func (j *job) parseQuery(query url.Values) error {
 			dryRun = yes(name)
 		case name == "strict":
 			j.strict = yes(name)
+		case name == "lookup":
+			j.lookup = yes(name)
 		default:
 			f.Add(name, "There is no parameter %s.")
 		}
 		if rule := invalid[name]; rule != "" {
-			f.Add(name, "The %s parameter "+rule+".")
+			f.Add(name, "The %s parameter %s.", rule)
 		}
+	}
+	if j.lookup {
+		options, dryRun = options.ForLookups(), true
+		options.MaxRows = maxLookupRows
 	}
 	j.options, j.view = options, newView(fileName, dryRun)
 	return f.Err()

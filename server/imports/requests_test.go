@@ -42,7 +42,9 @@ type imported struct {
 		Read    []string
 		LeftOut []string `json:"left_out"`
 	}
-	FirstRows []struct{ Values map[string]string } `json:"first_rows"`
+	FirstRows []struct{ Values, Sources map[string]string } `json:"first_rows"`
+	Lookups   bool
+	LookedUp  int `json:"looked_up"`
 	Rejects   struct {
 		First []struct {
 			Row      int
@@ -89,7 +91,7 @@ func ended(t *testing.T, c *servertest.Client, id string) imported {
 	for {
 		i := readImport(t, c.Do(http.MethodGet, "/api/imports/"+id, ""), http.StatusOK)
 		switch i.Status {
-		case "waiting", "reading", "importing":
+		case "waiting", "reading", "looking_up", "importing":
 		default:
 			return i
 		}

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"library-catalogue/edge/caller"
 	"library-catalogue/edge/envelope"
 	"library-catalogue/edge/httpcond"
@@ -52,6 +55,9 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	if err := j.parseQuery(r.URL.Query()); err != nil {
 		return err
 	}
+	if j.lookup && !m.Lookup {
+		return model.Errorf(model.Forbidden, "Look-ups are off. The operator turns them on with CATALOGUE_LOOKUP.")
+	}
 	if err := m.reserve(j); err != nil {
 		return err
 	}
@@ -74,7 +80,7 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 		w.Header().Set(httpcond.ReplayedHeader, "true")
 	}
 	w.Header().Set("Location", path+"/"+j.ID)
-	j.write(w, http.StatusAccepted, "Import accepted")
+	j.write(w, r, http.StatusAccepted, "Import accepted")
 	return nil
 }
 
@@ -95,7 +101,7 @@ func (m *Imports) get(w http.ResponseWriter, r *http.Request, id string) error {
 	if err != nil {
 		return err
 	}
-	j.write(w, http.StatusOK, "Import retrieved successfully")
+	j.write(w, r, http.StatusOK, "Import retrieved successfully")
 	return nil
 }
 
@@ -111,15 +117,15 @@ func (m *Imports) delete(w http.ResponseWriter, r *http.Request, id string) erro
 	j.cancel()
 	select {
 	case <-j.done:
-		j.write(w, http.StatusOK, "Import stopped")
+		j.write(w, r, http.StatusOK, "Import stopped")
 	case <-time.After(stopWait):
 		j.set(func() {
 			if j.EndedAt == nil {
-				j.Message = new(
-					"The import is being stopped. No batch begins; one that is being stored now is counted at the end.")
+				j.Message = &message{model.Messagef("The import is being stopped. No batch begins; one that is being " +
+					"stored now is counted at the end.")}
 			}
 		})
-		j.write(w, http.StatusAccepted, "Import is stopping")
+		j.write(w, r, http.StatusAccepted, "Import is stopping")
 	case <-r.Context().Done():
 		return r.Context().Err()
 	}
@@ -132,12 +138,11 @@ func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) 
 	if err != nil {
 		return err
 	}
-	select {
-	case <-j.done:
-	default:
-		return model.Errorf(model.Conflict, "The import is still running. Try again after its end.")
-	}
+	isRunning := false
+	j.set(func() { isRunning = j.EndedAt == nil }) // done is closed a moment after clients see the end
 	switch {
+	case isRunning:
+		return model.Errorf(model.Conflict, "The import is still running. Try again after its end.")
 	case j.rejects == nil || j.rejects.count == 0:
 		return model.Errorf(model.NotFound, "No row was rejected")
 	case j.rejects.file == nil:
@@ -165,9 +170,17 @@ func (m *Imports) authorised(r *http.Request, id string) (*job, error) {
 }
 
 // write responds with the state of the import.
-func (j *job) write(w http.ResponseWriter, status int, message string) {
+func (j *job) write(w http.ResponseWriter, r *http.Request, status int, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	w.Header().Set("Cache-Control", "no-store")
+	if httpcond.WantsTexts(r.Header) {
+		view, err := json.Marshal(j.view, withParts)
+		if err != nil {
+			panic(err) // all our types can be encoded
+		}
+		envelope.WriteSuccess(w, status, message, jsontext.Value(view))
+		return
+	}
 	envelope.WriteSuccess(w, status, message, j.view)
 }

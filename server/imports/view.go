@@ -1,8 +1,11 @@
 package imports
 
 import (
+	"maps"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
@@ -10,6 +13,7 @@ import (
 
 const (
 	firstRows    = 5   // shown rows
+	firstLookups = 20  // shown rows of a list with look-ups
 	shownRejects = 20  // shown bad rows
 	shownChanges = 100 // shown changed books
 	maxNames     = 200 // shown columns
@@ -17,26 +21,62 @@ const (
 )
 
 type view struct {
-	ID        string              `json:"id"`
-	Status    string              `json:"status"`
-	Message   *string             `json:"message"` // its end in words; null before the end, or until it is stopped
-	FileName  *string             `json:"file_name"`
-	DryRun    bool                `json:"dry_run"`
-	CreatedAt model.Timestamp     `json:"created_at"`
-	EndedAt   *model.Timestamp    `json:"ended_at"`
-	Format    *string             `json:"format"`  // null until the file is read
-	Columns   []columnView        `json:"columns"` // the fields and their columns
-	Header    []string            `json:"header"`  // all columns of the file
-	Unused    []string            `json:"unused"`  // columns without a field
-	Sheets    sheetsView          `json:"sheets"`
-	Rows      *int                `json:"rows"`   // rows of the file; null until it is read
-	Counts    importer.Counts     `json:"counts"` // rows done
-	FirstRows []rowView           `json:"first_rows"`
-	Changes   []changeView        `json:"changes"` // the first books that a dry run would change
-	Rejects   rejectsView         `json:"rejects"`
-	Question  *importer.Question  `json:"question"` // the first of Questions
-	Questions []importer.Question `json:"questions"`
+	ID        string           `json:"id"`
+	Status    string           `json:"status"`
+	Message   *message         `json:"message"` // its end in words; null before the end, or until it is stopped
+	FileName  *string          `json:"file_name"`
+	DryRun    bool             `json:"dry_run"`
+	CreatedAt model.Timestamp  `json:"created_at"`
+	EndedAt   *model.Timestamp `json:"ended_at"`
+	Format    *string          `json:"format"`  // null until the file is read
+	Columns   []columnView     `json:"columns"` // the fields and their columns
+	Header    []string         `json:"header"`  // all columns of the file
+	Unused    []string         `json:"unused"`  // columns without a field
+	Sheets    sheetsView       `json:"sheets"`
+	Rows      *int             `json:"rows"`      // rows of the file; null until it is read
+	Counts    importer.Counts  `json:"counts"`    // rows done
+	Lookups   bool             `json:"lookups"`   // look-ups can complete the file
+	LookedUp  int              `json:"looked_up"` // rows done by look-ups
+	FirstRows []rowView        `json:"first_rows"`
+	Changes   []changeView     `json:"changes"` // the first books that a dry run would change
+	Rejects   rejectsView      `json:"rejects"`
+	Question  *question        `json:"question"` // the first of Questions
+	Questions []question       `json:"questions"`
 }
+
+// question is an importer.Question in sentences.
+type question struct {
+	Parameter  string               `json:"parameter"`
+	Text       message              `json:"text"`
+	Examples   []message            `json:"examples"`
+	Fields     []string             `json:"fields"`
+	Answers    []importer.Answer    `json:"answers"`
+	Candidates []importer.Candidate `json:"candidates"`
+}
+
+// message is one or more messages of the importer, which are sentences in English.
+type message []model.Message
+
+// MarshalText implements encoding.TextMarshaler.
+func (m message) MarshalText() ([]byte, error) {
+	var sentences []string
+	for _, part := range m {
+		sentences = append(sentences, sentence(part.String()))
+	}
+	return []byte(strings.Join(sentences, " ")), nil
+}
+
+// withParts has messages in JSON with their keys and arguments.
+var withParts = json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalFunc(func(m model.Message) ([]byte, error) { return json.Marshal(model.Parts(m)) }),
+	json.MarshalFunc(func(m message) ([]byte, error) {
+		parts := make([]model.Parts, len(m))
+		for i, part := range m {
+			parts[i] = model.Parts(part)
+		}
+		return json.Marshal(parts)
+	}),
+))
 
 // sheetsView has the names of a spreadsheet's sheets.
 type sheetsView struct {
@@ -56,17 +96,18 @@ type columnView struct {
 type rowView struct {
 	Row      int               `json:"row"`
 	Line     *int              `json:"line"`
-	Place    string            `json:"place"`
+	Place    model.Message     `json:"place"`
 	Values   map[string]string `json:"values"`
+	Sources  map[string]string `json:"sources"` // by field: where a look-up has found its value
 	Problems []problemView     `json:"problems"`
 }
 
 // changeView is a stored book that a row would change.
 type changeView struct {
-	Place  string      `json:"place"` // place of the row
-	ID     model.ID    `json:"id"`
-	Name   string      `json:"name"`
-	Fields []fieldView `json:"fields"`
+	Place  model.Message `json:"place"` // place of the row
+	ID     model.ID      `json:"id"`
+	Name   string        `json:"name"`
+	Fields []fieldView   `json:"fields"`
 }
 
 type fieldView struct {
@@ -76,10 +117,10 @@ type fieldView struct {
 }
 
 type problemView struct {
-	Column  *string `json:"column"`
-	Value   string  `json:"value"`
-	Message string  `json:"message"`
-	Mend    string  `json:"mend"`
+	Column  *string       `json:"column"`
+	Value   string        `json:"value"`
+	Message model.Message `json:"message"`
+	Mend    model.Message `json:"mend"`
 }
 
 type rejectsView struct {
@@ -92,7 +133,7 @@ func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
 		Columns: []columnView{}, Header: []string{}, Unused: []string{}, Sheets: sheetsView{[]string{}, []string{}},
-		FirstRows: []rowView{}, Changes: []changeView{}, Questions: []importer.Question{},
+		FirstRows: []rowView{}, Changes: []changeView{}, Questions: []question{},
 		Rejects: rejectsView{First: []rowView{}},
 	}
 }
@@ -102,7 +143,7 @@ func now() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
 // describe adds a file and its columns.
 func (v *view) describe(file *importer.File) {
 	v.Format, v.Rows = orNil(file.Kind()), new(file.Rows)
-	v.Header, v.Unused = cutAll(file.Header), cutAll(file.Unused())
+	v.Header, v.Unused = cutAll(file.OwnHeader()), cutAll(file.Unused())
 	v.Sheets = sheetsView{cutAll(file.Names), cutAll(file.LeftOut)}
 	for _, c := range file.Columns() {
 		column := columnView{c.Field, orNil(cut(c.Name)), cutAll(c.Others), orNil(c.Default), c.Empty,
@@ -117,7 +158,9 @@ func (v *view) describe(file *importer.File) {
 func rowViews(rows []*importer.Row) []rowView {
 	views := []rowView{}
 	for _, row := range rows {
-		v := rowView{Row: row.Number, Place: row.Place(), Values: map[string]string{}, Problems: []problemView{}}
+		v := rowView{Row: row.Number, Place: row.Place(), Values: map[string]string{},
+			Sources: map[string]string{}, Problems: []problemView{}}
+		maps.Copy(v.Sources, row.Sources)
 		if row.Line > 0 {
 			v.Line = new(row.Line)
 		}
@@ -143,15 +186,12 @@ func newChange(row *importer.Row, change model.BookChange) changeView {
 }
 
 // newQuestion returns a question with sentences, and lists that are not null.
-func newQuestion(q *importer.Question) importer.Question {
-	v := *q
-	v.Text, v.Examples = sentence(q.Text), []string{}
+func newQuestion(q *importer.Question) question {
+	v := question{q.Option, message{q.Text}, []message{}, append([]string{}, q.Fields...),
+		append([]importer.Answer{}, q.Answers...), append([]importer.Candidate{}, q.Candidates...)}
 	for _, example := range q.Examples {
-		v.Examples = append(v.Examples, sentence(example))
+		v.Examples = append(v.Examples, message{example})
 	}
-	v.Fields = append([]string{}, q.Fields...)
-	v.Answers = append([]importer.Answer{}, q.Answers...)
-	v.Candidates = append([]importer.Candidate{}, q.Candidates...)
 	return v
 }
 

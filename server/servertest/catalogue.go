@@ -53,6 +53,7 @@ var Mutations = map[string]string{
 	"restoreBook":      `mutation { restoreBook(input: {id: 1}) { book { id } } }`,
 	"restoreGenre":     `mutation { restoreGenre(input: {id: 1}) { genre { id } } }`,
 	"restoreCategory":  `mutation { restoreCategory(input: {id: 1}) { category { id } } }`,
+	"markDifferent":    `mutation { markDifferent(input: {kind: SAME_BOOK, one: "1", other: "2"}) { different } }`,
 	"loadSample":       `mutation { loadSample { count } }`,
 }
 

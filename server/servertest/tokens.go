@@ -26,6 +26,7 @@ var NeededScopes = map[string][]string{
 	"updateBooks": {"books:update"}, "updateGenres": {"genres:update"}, "updateCategories": {"categories:update"},
 	"deleteBooks": {"books:delete"}, "deleteGenres": {"genres:delete", "books:delete"},
 	"deleteCategories": {"categories:delete", "genres:delete", "books:delete"},
+	"markDifferent":    {"books:update"},
 	"createBooks":      {"books:create"}, "createGenres": {"genres:create"}, "createCategories": {"categories:create"},
 }
 

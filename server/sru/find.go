@@ -14,7 +14,8 @@ const document = `query SRU($first: Int, $offset: Int, $filter: BookFilter, $sea
   books(first: $first, offset: $offset, filter: $filter, search: $search, orderBy: $orderBy) {
     totalCount correction
     nodes {
-      id name description pages publishedAt author isbn publisher language shelfMark price createdAt updatedAt
+      id name description pages publishedAt author isbn publisher language shelfMark
+      subtitle series seriesNumber price createdAt updatedAt
       genre { name category { name } }
     }
   }
@@ -44,6 +45,7 @@ func (b *book) UnmarshalJSON(data []byte) error {
 	var in struct {
 		ID, Name, PublishedAt, Author, Price, CreatedAt, UpdatedAt string
 		Description, ISBN, Publisher, Language, ShelfMark          *string
+		Subtitle, Series, SeriesNumber                             *string
 		Pages                                                      int
 		Genre                                                      struct {
 			Name     string
@@ -56,7 +58,7 @@ func (b *book) UnmarshalJSON(data []byte) error {
 	b.Book = model.Book{
 		Name: in.Name, Author: in.Author, Pages: in.Pages,
 		Description: in.Description, ISBN: in.ISBN, Publisher: in.Publisher, Language: in.Language,
-		ShelfMark: in.ShelfMark,
+		ShelfMark: in.ShelfMark, Subtitle: in.Subtitle, Series: in.Series, SeriesNumber: in.SeriesNumber,
 	}
 	b.Genre.Name, b.Category.Name = in.Genre.Name, in.Genre.Category.Name
 	return errors.Join(
@@ -71,7 +73,7 @@ func (h Handler) find(ctx context.Context, variables map[string]any) (found resp
 	if err != nil {
 		return found, err
 	}
-	data, _, err := h.Query(ctx, document, encoded, false)
+	data, err := h.Query(ctx, document, encoded)
 	if err != nil {
 		return found, err
 	}

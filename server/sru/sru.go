@@ -18,8 +18,7 @@ const Path = "/sru"
 // Handler answers the requests of SRU by GET and POST.
 type Handler struct {
 	// Query runs a GraphQL query, which is priced and queued like others.
-	Query func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte,
-		position string, err error)
+	Query     func(ctx context.Context, document string, variables []byte) (data []byte, err error)
 	PublicURL string // origin of the service; empty: explain names no host
 }
 

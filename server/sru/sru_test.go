@@ -89,13 +89,13 @@ func TestDiagnostics(t *testing.T) {
 // the queries, and the bytes of their variables.
 func catalogue(total int) (h Handler, queries, bytes *int) {
 	queries, bytes = new(int), new(int)
-	return Handler{Query: func(_ context.Context, _ string, variables []byte, _ bool) ([]byte, string, error) {
+	return Handler{Query: func(_ context.Context, _ string, variables []byte) ([]byte, error) {
 		var page struct{ First, Offset int }
 		err := json.Unmarshal(variables, &page)
 		*queries, *bytes = *queries+1, *bytes+len(variables)
 		const book = `{"id":"1","publishedAt":"2000-01-01","price":"1.00","createdAt":"2000-01-01T00:00:00Z","updatedAt":"2000-01-01T00:00:00Z"}`
 		books := slices.Repeat([]string{book}, max(0, min(page.First, total-page.Offset)))
-		return fmt.Appendf(nil, `{"books":{"totalCount":%d,"nodes":[%s]}}`, total, strings.Join(books, ",")), "", err
+		return fmt.Appendf(nil, `{"books":{"totalCount":%d,"nodes":[%s]}}`, total, strings.Join(books, ",")), err
 	}}, queries, bytes
 }
 

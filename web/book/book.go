@@ -18,10 +18,11 @@ type Pages struct {
 	PublicURL string   // origin of absolute addresses; empty: none
 	Encodings []string // that an import may have
 	ReadValue ReadValue
+	Lookup    bool // other libraries are asked for the book of an ISBN
 }
 
 // ReadValue reads a value of a kind in any usual notation. The problem says what to write instead.
-type ReadValue func(kind model.Kind, text string) (plain, problem string)
+type ReadValue func(kind model.Kind, text string) (plain string, problem model.Message)
 
 // book is a book as a page's query selects it.
 type book struct {
@@ -62,7 +63,7 @@ func (b *wholeBook) UnmarshalJSON(text []byte) error {
 
 // bookResponse is the response to a query for a book, for the genres, or for both.
 type bookResponse struct {
-	view.Followed
+	view.Live
 	Book   *wholeBook
 	Genres struct {
 		Nodes []struct {
@@ -116,7 +117,6 @@ func (p Pages) Book(r *http.Request) (*view.Page, error) {
 	response.Book.PublicURL = p.PublicURL
 	return &view.Page{
 		Name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js",
-		Live: response.Book.ID, Position: response.Position,
-		Main: response.Book,
+		State: response.State, Covers: true, Path: "/books/" + response.Book.ID, Main: response.Book,
 	}, nil
 }

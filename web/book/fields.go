@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/model/lang"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -12,14 +12,15 @@ import (
 type bookField struct {
 	model.FieldInfo
 	Value string // empty: none
-	First bool   // first field of the form
+	First bool   // first field of its place
 }
 
 // place is the position of a field on a book's page and in its form.
 type place int
 
 const (
-	titles place = iota // required text of one line
+	number place = iota // the ISBN of a new book
+	titles              // required text of one line
 	facts               // short values in a row
 	prose               // text of several lines
 )
@@ -27,9 +28,12 @@ const (
 // maxLineChars is the maximum length of a text with one input line.
 const maxLineChars = 1000
 
-func (f bookField) place() place {
+// placeOf returns the place of a field.
+func (b *wholeBook) placeOf(f bookField) place {
 	switch {
-	case f.IsText() && f.Max > maxLineChars:
+	case f.Name == "isbn" && b.ID == "":
+		return number
+	case f.Lines():
 		return prose
 	case f.IsText() && !f.Nullable:
 		return titles
@@ -41,8 +45,8 @@ func (f bookField) place() place {
 func (b *wholeBook) at(p place) (fields []bookField) {
 	for _, kind := range []model.Kind{model.KindDate, model.KindInt, model.KindCents, model.KindText} {
 		for _, f := range model.BookFields {
-			field := bookField{FieldInfo: f.FieldInfo, First: p == titles && len(fields) == 0}
-			if f.Kind != kind || !f.Writable || field.place() != p {
+			field := bookField{FieldInfo: f.FieldInfo, First: p <= titles && len(fields) == 0}
+			if f.Kind != kind || !f.Writable || b.placeOf(field) != p {
 				continue
 			}
 			switch v := b.values[f.Name].(type) {
@@ -57,22 +61,28 @@ func (b *wholeBook) at(p place) (fields []bookField) {
 	return fields
 }
 
-// Titles, Facts and Prose return the fields at a place.
+// Number, Titles, Facts and Prose return the fields at a place.
+func (b *wholeBook) Number() []bookField { return b.at(number) }
 func (b *wholeBook) Titles() []bookField { return b.at(titles) }
 func (b *wholeBook) Facts() []bookField  { return b.at(facts) }
 func (b *wholeBook) Prose() []bookField  { return b.at(prose) }
 
-// Words returns the value formatted for the page.
-func (f bookField) Words() string {
-	switch f.Kind {
-	case model.KindDate:
+// Label returns the label of the field.
+func (f bookField) Label() language.Key { return language.Key(f.FieldInfo.Label) }
+
+// Words returns the value formatted for the page, as text or HTML.
+func (f bookField) Words(in *language.Language) any {
+	switch {
+	case f.Value == "":
+	case f.Kind == model.KindDate:
 		return view.Date(f.Value)
-	case model.KindInt:
+	case f.Kind == model.KindInt:
 		n, _ := strconv.Atoi(f.Value) // at has formatted it
-		return view.Number(n)
-	}
-	if f.Name == "language" {
-		return lang.Name(f.Value)
+		return in.Number(n)
+	case f.Kind == model.KindCents:
+		return in.Price(f.Value)
+	case f.Name == "language":
+		return in.NameOf(f.Value)
 	}
 	return f.Value
 }
@@ -86,13 +96,16 @@ func (f bookField) Input() string {
 }
 
 // Lines reports whether the field is text of several lines.
-func (f bookField) Lines() bool { return f.place() == prose }
+func (f bookField) Lines() bool { return f.IsText() && f.Max > maxLineChars }
 
 // IsText reports whether the field is text.
 func (f bookField) IsText() bool { return f.Kind == model.KindText }
 
 // inputs has the check of form.js, the attribute inputmode and the hint of each kind.
-var inputs = map[model.Kind]struct{ format, mode, hint string }{
+var inputs = map[model.Kind]struct {
+	format, mode string
+	hint         language.Key
+}{
 	model.KindDate:  {"date", "", "1969 or 1969-01-31"},
 	model.KindInt:   {"number", "numeric", "A whole number: 304"},
 	model.KindCents: {"price", "decimal", "15.71 or 15,71"},
@@ -105,7 +118,7 @@ func (f bookField) InputMode() string { return inputs[f.Kind].mode }
 func (f bookField) Format() string { return inputs[f.Kind].format }
 
 // Hint returns the hint above the input.
-func (f bookField) Hint() string {
+func (f bookField) Hint() language.Key {
 	if hint, ok := hints[f.Name]; ok {
 		return hint
 	}
@@ -113,10 +126,10 @@ func (f bookField) Hint() string {
 }
 
 // hints has the hints of texts.
-var hints = map[string]string{
+var hints = map[string]language.Key{
 	"author":   "Separate authors with semicolons.",
 	"isbn":     "10 or 13 digits",
-	"language": "German or de",
+	"language": "German or de", "seriesNumber": "2, 1.5 or IV",
 }
 
 // maxNotation is the maximum length of a date or a number in other notations: 31 December 1999.

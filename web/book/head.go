@@ -15,10 +15,11 @@ func (b *wholeBook) Names() []author.Person { return author.Parse(b.Author) }
 // Known returns the day of publication, or its year if no more is known.
 func (b *wholeBook) Known() string { return view.KnownDate(b.PublishedAt) }
 
-// ISBN, Publisher and Language return the value of the field, or "".
+// ISBN, Publisher, Language and Subtitle return the value of the field, or "".
 func (b *wholeBook) ISBN() string      { return b.text("isbn") }
 func (b *wholeBook) Publisher() string { return b.text("publisher") }
 func (b *wholeBook) Language() string  { return b.text("language") }
+func (b *wholeBook) Subtitle() string  { return b.text("subtitle") }
 
 func (b *wholeBook) text(field string) string {
 	text, _ := b.values[field].(string)

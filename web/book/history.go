@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -23,12 +24,16 @@ type change struct {
 	IsNow                   bool         `json:"-"` // the book is still as it was after the change
 }
 
-// difference is a field with its values before and after a change. An empty one is no value.
-type difference struct{ Label, Before, After string }
+// difference is a field with its values before and after a change, as text or HTML. An empty one is no value.
+type difference struct {
+	Label         language.Key
+	Before, After any
+}
 
 // Action returns the words for the operation.
-func (c *change) Action() string {
-	return map[string]string{"CREATE": "Created", "UPDATE": "Changed", "DELETE": "Deleted"}[c.Operation]
+func (c *change) Action() language.Key {
+	return map[string]language.Key{"CREATE": "Created", "UPDATE": "Changed", "DELETE": "Deleted",
+		"RESET": "All books were replaced"}[c.Operation]
 }
 
 // Restorable reports whether the book can be restored as it was after the change.
@@ -45,19 +50,19 @@ type historyView struct {
 }
 
 // differences returns the fields that a change changed. before is nil for a new book.
-func (b *wholeBook) differences(before *wholeBook) (all []difference) {
+func (b *wholeBook) differences(in *language.Language, before *wholeBook) (all []difference) {
 	for _, place := range []place{titles, facts, prose} {
 		for i, f := range b.at(place) {
-			d := difference{Label: f.Label, After: f.Words()}
+			d := difference{Label: f.Label(), Before: "", After: f.Words(in)}
 			if before != nil {
-				d.Before = before.at(place)[i].Words()
+				d.Before = before.at(place)[i].Words(in)
 			}
 			if d.Before != d.After {
 				all = append(all, d)
 			}
 		}
 	}
-	d := difference{Label: "Genre", After: b.Genre.Name}
+	d := difference{Label: "Genre", Before: "", After: b.Genre.Name}
 	if before != nil {
 		d.Before = before.Genre.Name
 	}
@@ -76,6 +81,7 @@ func (p Pages) History(r *http.Request) (*view.Page, error) {
 			HasMore bool
 		}
 	}
+	in := language.Of(r)
 	id, after := r.PathValue("id"), r.URL.Query().Get("after")
 	v := view.Variables{"id": id}
 	if after != "" {
@@ -100,7 +106,7 @@ func (p Pages) History(r *http.Request) (*view.Page, error) {
 		}
 		if c.Book != nil {
 			if c.Operation != "UPDATE" || before != nil {
-				c.Differences = c.Book.differences(before)
+				c.Differences = c.Book.differences(in, before)
 			}
 			c.IsNow = response.Book != nil && c.Version == response.Book.Version
 			data.Name = cmp.Or(data.Name, c.Book.Name)
@@ -111,13 +117,14 @@ func (p Pages) History(r *http.Request) (*view.Page, error) {
 	} else {
 		data.Version = changes[0].Version
 	}
-	data.Name = cmp.Or(data.Name, "Book "+id)
+	data.Name = cmp.Or(data.Name, in.Text("Book %s", id))
 	if len(changes) > historyPage {
 		data.Older = "/books/" + id + "/history?after=" + url.QueryEscape(changes[historyPage-1].Position)
 		changes = changes[:historyPage]
 	}
 	data.Changes = changes
-	return &view.Page{Name: "history.html", Title: "History of " + data.Name, Section: "books", Query: playground,
+	return &view.Page{Name: "history.html", Title: in.Text("History of %s", data.Name),
+		Section: "books", Query: playground,
 		Script: "history.js", Main: data}, nil
 }
 
@@ -126,6 +133,7 @@ type changedBook struct {
 	ID, Name string
 	History  struct{ Nodes []*change }
 	at       string
+	in       *language.Language
 }
 
 // Differences returns what the change at the time of the page changed; nothing if its values are not kept.
@@ -135,7 +143,7 @@ func (b *changedBook) Differences() []difference {
 	if i < 0 || i+1 == len(changes) || changes[i].Book == nil || changes[i+1].Book == nil {
 		return nil
 	}
-	return changes[i].Book.differences(changes[i+1].Book)
+	return changes[i].Book.differences(b.in, changes[i+1].Book)
 }
 
 // Changed returns the page of books that one write has changed, with their old and new values. The query has its time
@@ -160,9 +168,10 @@ func (p Pages) Changed(r *http.Request) (*view.Page, error) {
 	}
 	main.Books = response.Books.Nodes
 	for _, b := range main.Books {
-		b.at = main.At
+		b.at, b.in = main.At, language.Of(r)
 	}
-	return &view.Page{Name: "changed.html", Title: "Old and new values", Section: "changes", Query: playground,
+	return &view.Page{Name: "changed.html", Title: language.Of(r).Text("Old and new values"),
+		Section: "changes", Query: playground,
 		Main: main}, nil
 }
 
@@ -178,7 +187,8 @@ func (p Pages) deletedBook(r *http.Request) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	name := page.Main.(*historyView).Name
 	page.Status, page.Name, page.Title = http.StatusNotFound, "deleted.html",
-		strings.TrimPrefix(page.Title, "History of ")+" was deleted"
+		language.Of(r).Text("%s was deleted", name)
 	return page, nil
 }

@@ -3,6 +3,8 @@ package e2e
 import (
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestLog filters the log of changes, and opens the history of a book from it.
@@ -13,19 +15,42 @@ func TestLog(t *testing.T) {
 	b.do("a change", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#name", "Renamed"), click("book-form .main"), untilAt(`^/books/1$`))
 	b.do("the log", click(".account summary"), click("[href='/changes']"), untilAt(`^/changes$`),
 		until(`document.querySelector(".entries li").textContent.replace(/\s+/g, " ").includes("Changed book Renamed") && document.querySelector(".entries li").textContent.includes("version 2") && document.querySelector(".entries li").textContent.includes("by ada")`),
-		until(`document.querySelector(".entries > li:nth-child(2) summary").textContent === "Added 300 books" && !document.querySelector("[rel=next]")`))
+		until(`document.querySelector(".entries > li:nth-child(2) summary").textContent.startsWith("Added 300 books · Added ") && !document.querySelector("[rel=next]")`))
 	b.do("a filter", put("[name=what]", "UPDATE"), click(".filters .button"), untilAt(`^/changes\?.*what=UPDATE`), until(`document.querySelectorAll(".entries li").length === 1 && document.querySelector("[name=what]").value === "UPDATE"`))
 	if faults := b.faults(""); faults != "" {
 		t.Errorf("the log: %s", faults)
 	}
 	b.do("its history", click(".entries [href='/books/1/history']"), untilAt(`^/books/1/history$`))
-	b.do("many books", b.goTo("/?sort=name"), scripted, click(".tick"), click("[data-all]"), click("[data-genre]"), until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = 5`),
-		click("dialog .main"), says("Changed to "), b.goTo("/changes"), until(`/^Changed (29|30) books$/.test(document.querySelector(".entries summary").textContent)`))
+	b.do("many books", b.goTo("/?sort=name"), scripted, click(".tick"), click("[data-all]"), click("[data-change]"), until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = 5`),
+		click(showChanges), click(writeChanges), says("Changed: "), b.goTo("/changes"), until(`/^Changed (29|30) books$/.test(document.querySelector(".entries summary").textContent)`))
 	b.do("their names", click(".entries summary"), until(`document.querySelector(".entries details[open] ol [href^='/books/']").checkVisibility()`))
 	b.do("their values", click("[href^='/changes/books']"), untilAt(`^/changes/books`), until(`document.querySelectorAll(".differences").length >= 29 && [...document.querySelectorAll(".differences")].every((d) => d.querySelectorAll("dt").length === 1 && d.querySelector("dt").textContent === "Genre" && d.querySelector("del") && d.querySelector("ins"))`))
 	if faults := b.faults(""); faults != "" {
 		t.Errorf("the values: %s", faults)
 	}
+}
+
+// TestUndoOfChanges undoes a change set on the page of changes after a preview, then the undo. A book that was changed since stays
+// as it is, and is named.
+func TestUndoOfChanges(t *testing.T) {
+	s := startAccounts(t)
+	b := open(t, s)
+	b.do("an editor", b.welcome(s.invite(t, "ada", "editor")))
+	b.do("many books", b.goTo("/?sort=name"), scripted, click(".tick"), click("[data-all]"), click("[data-change]"), until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = 5`),
+		click(showChanges), click(writeChanges), says("Changed: "))
+	first := `.entries > li:first-child`
+	open := chromedp.Steps(b.goTo("/changes"), until(`customElements.get("undo-button")`), click(first+" undo-button button"), until(`document.querySelector("dialog[open]")`))
+	b.do("a preview", open, until(`/^Set back to earlier values: (29|30) books$/.test(document.querySelector("[data-back]").innerText.trim()) && !document.querySelector("[data-left]").checkVisibility()`))
+	if faults := b.faults(""); faults != "" {
+		t.Errorf("the preview: %s", faults)
+	}
+	b.do("undone", click("dialog .main"), says("Undone. Undo"), until(`document.querySelectorAll(".entries > li").length === 3`))
+	b.do("the undo is undone", click("#live button"), says("The undo was undone."), until(`document.querySelectorAll(".entries > li").length === 4`))
+	b.do("a change of another", click(first+" summary"), run(`window.left = document.querySelector("`+first+` a[href^='/books/']").textContent`), run(`window.address = document.querySelector("`+first+` a[href^='/books/']").getAttribute("href")`),
+		run(`sessionStorage.setItem("left", left); location.assign(address + "/edit")`), until(`customElements.get("book-form")`), write("#pages", "77"), click("book-form .main"), says("Saved."))
+	second := `.entries > li:nth-child(2)`
+	b.do("a conflict", b.goTo("/changes"), until(`customElements.get("undo-button")`), click(second+" undo-button button"), until(`document.querySelector("[data-left]")?.checkVisibility() && document.querySelector("[data-left] li").textContent === sessionStorage.getItem("left") + " was changed since."`))
+	b.do("the others", click("dialog .main"), says("Undone. Left as they are: 1. Undo"))
 }
 
 // TestWebhooks adds a webhook, whose secret is shown once, disables and deletes it.

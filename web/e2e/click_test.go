@@ -19,7 +19,7 @@ const kinds = `(() => {
 	const seen = new Map();
 	for (const element of document.querySelectorAll(":is(header, main, footer) :is(a[href], button, summary, input[type=checkbox])")) {
 		const { width, x } = element.getBoundingClientRect();
-		if (!element.checkVisibility({ visibilityProperty: true }) || !width || x < 0 || element.disabled) continue;
+		if (!element.checkVisibility({ visibilityProperty: true }) || !width || x < 0 || element.disabled || element.closest(".languages")) continue; // a language would be that of all pages from then on
 		const words = [element.closest("header, main, footer").tagName, element.tagName, element.parentElement.tagName, element.getAttribute("class")?.split(" ")[0], element.name];
 		if (element.tagName === "A") {
 			const { pathname, searchParams } = new URL(element.getAttribute("href"), location);
@@ -56,9 +56,6 @@ func (f *traffic) record(event any) {
 	defer f.mu.Unlock()
 	switch event := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if strings.Contains(event.Request.URL, "/api/changes?") { // the stream of a live page has no end
-			return
-		}
 		f.total++
 		if event.Type == network.ResourceTypeDocument {
 			f.latest = event.LoaderID

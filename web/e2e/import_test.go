@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -297,3 +299,28 @@ const brokenWords = `(() => {
 	}
 	return broken;
 })()`
+
+// TestImportLookups completes a list of ISBNs on the page. The sources are shown, and what is not found is rejected.
+func TestImportLookups(t *testing.T) {
+	library := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		record := ""
+		if isbn := r.URL.Query().Get("query"); isbn == "9783161484100" {
+			record = `<records><record><recordData><record xmlns="http://www.loc.gov/MARC21/slim"><leader>00000nam a2200000 c 4500</leader>` +
+				`<datafield tag="020" ind1=" " ind2=" "><subfield code="a">` + isbn + `</subfield></datafield>` +
+				`<datafield tag="100" ind1="1" ind2=" "><subfield code="a">One, Ann</subfield></datafield><datafield tag="245" ind1="1" ind2=" "><subfield code="a">Rivers</subfield></datafield>` +
+				`<datafield tag="264" ind1=" " ind2="1"><subfield code="c">1998</subfield></datafield><datafield tag="300" ind1=" " ind2=" "><subfield code="a">304 p.</subfield></datafield>` +
+				`<datafield tag="655" ind1=" " ind2=" "><subfield code="a">Waters</subfield></datafield></record></recordData></record></records>`
+		}
+		fmt.Fprintf(w, `<searchRetrieveResponse xmlns="http://www.loc.gov/zing/srw/"><version>1.1</version>%s</searchRetrieveResponse>`, record)
+	}))
+	t.Cleanup(library.Close)
+	s := start(t, "--lookup="+library.URL+"/?query={isbn}")
+	b := open(t, s)
+	b.do("the page", b.goTo("/import"), until(`customElements.get("book-import")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
+	b.do("look-ups", drop("isbns.txt", "9783161484100\n9780306406157\n"), press("Look up what is missing"), figure("rejected", "2"),
+		until(`[...document.querySelectorAll("td")].some((d) => d.textContent.startsWith("Rivers 127.0.0.1:"))`),
+		until(`[...document.querySelectorAll("td")].some((d) => d.textContent === "No source has the book.")`))
+	b.do("values for all", put(`input[aria-label="Value of Price if empty"]`, "5"), put(`input[aria-label="Value of Category if empty"]`, "Nature"),
+		press("Check again"), figure("new", "1"), press("Import 1 book"), figure("created", "1"))
+	b.do("the book", click(`book-import a[href^="/?since="]`), until(`document.querySelector("main").textContent.includes("Rivers")`))
+}

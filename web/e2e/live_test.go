@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// hold keeps the page's timers of a second and more in window.later, to be run by the test.
-var hold = run(`window.later = []; window.setTimeout = ((set) => (act, delay, ...rest) => delay > 900 ? later.push({ act, delay }) : set(act, delay, ...rest))(setTimeout)`)
+// hold keeps the page's timers of a second and more in window.later, to be run by the test, but not the one for silence.
+var hold = run(`window.later = []; window.setTimeout = ((set) => (act, delay, ...rest) => delay > 900 && delay !== 20000 ? later.push({ act, delay }) : set(act, delay, ...rest))(setTimeout)`)
 
 // next waits for a held timer of so many seconds and runs it.
 func next(seconds int) step {
@@ -29,7 +29,10 @@ func (s *service) rename(t *testing.T, name string) {
 	s.graphQL(t, fmt.Sprintf(`mutation { updateBook(input: {id: 2, patch: {name: %q}}) { book { id } } }`, name))
 }
 
-var followed = until(`document.querySelector("[data-live]").dataset.position`)
+var followed = until(`document.getElementById("main").dataset.state`)
+
+// showNew waits until a list offers its new state, and shows it.
+var showNew = chromedp.Steps(says("The list has changed."), click("#live button"))
 
 // TestLivePagesBackOff fails the updates of a live list: each one waits longer, and as long as the server says.
 func TestLivePagesBackOff(t *testing.T) {
@@ -47,7 +50,7 @@ func TestLivePagesBackOff(t *testing.T) {
 		unavailable(w, r)
 	}), next(60), waits)
 	s.rename(t, "0 Second")
-	b.do("then", p.fail(nil), next(70), until(`document.querySelector(".row h2").textContent === "0 Second"`))
+	b.do("then", p.fail(nil), next(70), showNew, until(`document.querySelector(".row h2").textContent === "0 Second"`))
 	s.rename(t, "0 Third")
 	b.do("and at once again", next(1), until(`document.querySelector(".row h2").textContent === "0 Third"`))
 }
@@ -77,7 +80,7 @@ func TestLivePagesMissNothing(t *testing.T) {
 	b := open(t, s)
 	b.do("the list", b.goTo("/?sort=name"), scripted, followed, hold)
 	s.rename(t, "0 First")
-	b.do("hidden too soon", until(`later.length === 1`), hide(true), next(1), hide(false), next(1), until(`document.querySelector(".row h2").textContent === "0 First"`))
+	b.do("hidden too soon", until(`later.length === 1`), hide(true), next(1), hide(false), next(1), showNew, until(`document.querySelector(".row h2").textContent === "0 First"`))
 	b.do("while searching", focus("#q"))
 	s.rename(t, "0 Second")
 	b.do("hidden in the field", next(1), until(`later.length === 1`), hide(true), run(`later.length = 0; document.activeElement.blur()`), hide(false), next(1), until(`document.querySelector(".row h2").textContent === "0 Second"`))
@@ -91,7 +94,7 @@ func TestLivePagesKeepFound(t *testing.T) {
 	found := until(`document.querySelector("#find_genre").value === "po" && ` + values + `.length && [...` + values + `].every((v) => v.textContent.toLowerCase().includes("po"))`)
 	b.do("the list", b.goTo("/?sort=name"), scripted, followed, hold, focus("#find_genre"), chromedp.KeyEvent("po"), found, run(`document.activeElement.blur()`))
 	s.rename(t, "0 First")
-	b.do("an update", next(1), until(`document.querySelector(".row h2").textContent === "0 First"`), found)
+	b.do("an update", next(1), showNew, until(`document.querySelector(".row h2").textContent === "0 First"`), found)
 }
 
 // TestScrollPosition reloads a list, and comes back to it from a page that scripts do not show.

@@ -34,7 +34,7 @@ func TestFormLooks(t *testing.T) {
 			until(`document.querySelector("#isbn").scrollWidth <= document.querySelector("#isbn").clientWidth`))
 	}
 	b.do("with a problem", write("#pages", "x"), click("book-form .main"), until(`document.querySelector("#pages-wrong")`),
-		holds(`box("#pages-wrong").top >= box("#pages").bottom && box("#price").top === box("#pages").top && box("#isbn").top > box("#pages-wrong").bottom`))
+		holds(`box("#pages-wrong").top >= box("#pages").bottom && box("#price").top === box("#pages").top && box("#publisher").top > box("#pages-wrong").bottom`))
 }
 
 // TestRules measures the rules of pages with sections: they have one length.

@@ -238,8 +238,8 @@ func TestFirstView(t *testing.T) {
 			defer mu.Unlock()
 			switch event := event.(type) {
 			case *network.EventRequestWillBeSent:
-				if strings.Contains(event.Request.URL, "/api/changes?") {
-					return // the stream begins after the view
+				if strings.HasSuffix(event.Request.URL, "/live.js") {
+					return // it is loaded after the view
 				}
 				causes[event.Request.URL] = event.Initiator.URL
 				scripts[event.RequestID] = event.Type == network.ResourceTypeScript

@@ -13,6 +13,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 	"library-catalogue/graph/model/isbn"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -21,7 +22,7 @@ type Pages struct{ view.Source }
 
 // booksResponse is the response to books.graphql.
 type booksResponse struct {
-	view.Followed
+	view.Live
 	Books struct {
 		TotalCount int
 		Correction string
@@ -44,7 +45,8 @@ type booksView struct {
 	Notes          []string
 	Correction     string // corrected search; empty: none
 	Total          int
-	Average        *string // price; nil: no books
+	Order          string
+	Average        string // price; empty: no books
 	Books          []*row
 	Shelf          []spine
 	Sorts          []sortLink
@@ -75,12 +77,14 @@ func (c chip) URL() string { return c.without.URL() }
 
 // Books returns the list of books.
 func (p Pages) Books(r *http.Request) (*view.Page, error) {
-	l, notes := readListing(r.URL.Query())
+	in := language.Of(r)
+	l, notes := readListing(in, r.URL.Query())
 	if to := l.URL(); len(notes) == 0 && to != r.URL.RequestURI() {
 		return nil, view.RedirectError(to)
 	}
+	l.values.Del(language.Parameter)
 	if err := p.readForms(r, &l); isBusy(err) {
-		notes = append(notes, "The other forms of the authors could not be searched. Try again in a moment.")
+		notes = append(notes, in.Text("The other forms of the authors could not be searched. Try again in a moment."))
 	} else if err != nil {
 		return nil, err
 	}
@@ -88,51 +92,62 @@ func (p Pages) Books(r *http.Request) (*view.Page, error) {
 	playground, err := p.Execute(r, "books", l.variables(), &response)
 	if l.Get("after")+l.Get("before") != "" && model.IsCode(err, model.BadUserInput) {
 		l = l.with()
-		notes = append(notes, "This address has an invalid position. These are the first books.")
+		notes = append(notes, in.Text("This address has an invalid position. These are the first books."))
 		playground, err = p.Execute(r, "books", l.variables(), &response)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := p.findAuthors(r, l, &response); isBusy(err) {
-		notes = append(notes, "The authors could not be searched. Try again in a moment.")
+		notes = append(notes, in.Text("The authors could not be searched. Try again in a moment."))
 	} else if err != nil {
 		return nil, err
 	}
-	notes = append(notes, missing("category", l.values["category"], response.Categories.Nodes)...)
-	notes = append(notes, missing("genre", l.values["genre"], response.Genres.Nodes)...)
+	notes = append(notes, missing(in, "There is no category %s.", l.values["category"], response.Categories.Nodes)...)
+	notes = append(notes, missing(in, "There is no genre %s.", l.values["genre"], response.Genres.Nodes)...)
 	books := response.Books
 	if _, ok := isbn.Parse(l.Search()); ok && books.TotalCount == 1 { // a scanner has typed it
 		return nil, view.RedirectError("/books/" + books.Nodes[0].ID)
 	}
 	data := &booksView{
-		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount,
+		listing: l, Notes: notes, Correction: shortCorrection(in, books.Correction, books.Nodes),
+		Total: books.TotalCount,
 		Books: books.Nodes, Query: playground,
-		Average: books.Aggregate.Price.Avg,
-		Years:   yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
+		Order: in.Text(l.inWords()),
+		Years: yearChart(in, l, books.Facets.Years), Prices: priceChart(in, l, books.Facets.Prices),
 	}
 	showMarks(books.Nodes)
+	if average := books.Aggregate.Price.Avg; average != nil {
+		data.Average = in.Price(*average)
+	}
 	for _, b := range data.Books {
+		b.Price = in.Price(b.Price)
 		b.search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search()), "/", " ")
 		data.Shelf = append(data.Shelf, spineOf(b))
 	}
-	data.Sorts = l.sortLinks()
-	data.Facets = facetViews(l, &response)
-	data.Chips = l.chips(data.Facets)
+	data.Sorts = l.sortLinks(in)
+	data.Facets = facetViews(in, l, &response)
+	data.Chips = l.chips(in, data.Facets)
 	data.Empty = data.Total == 0 && len(data.Chips) == 0 && l.Search() == ""
-	data.setPages(response.Books.PageInfo)
+	data.setPages(in, response.Books.PageInfo)
+	shown := &view.Page{Name: "books.html", Title: cmp.Or(l.Search(), in.Text("Books")), Section: "books",
+		Search: l.Search(),
+		Script: "list.js", State: response.State, Covers: true, Path: l.URL(),
+		Main: data}
+	if data.Empty {
+		shown.Query = playground // the list has the link elsewhere
+	}
 	if data.Total == 0 && !data.Empty {
 		if data.Ways, err = p.waysOut(r, l, data.Chips); err != nil && !isBusy(err) {
 			return nil, err
 		}
 	}
-	return &view.Page{Name: "books.html", Title: cmp.Or(l.Search(), "Books"), Section: "books", Search: l.Search(),
-		Script: "list.js", Live: "all", Position: response.Position, Main: data}, nil
+	return shown, nil
 }
 
 // setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the
 // first and the last page do, and others take it from the URL.
-func (v *booksView) setPages(info pageInfo) {
+func (v *booksView) setPages(in *language.Language, info pageInfo) {
 	at, _ := strconv.Atoi(v.Get("at"))
 	switch {
 	case !info.HasPreviousPage:
@@ -143,7 +158,7 @@ func (v *booksView) setPages(info pageInfo) {
 	last := at + len(v.Books) - 1
 	var before, after string // positions of the neighbours; empty: unknown
 	if at > 0 && last <= v.Total && last >= at && len(v.Books) < v.Total {
-		v.Range = view.Number(at) + "–" + view.Number(last) + " of " + view.Number(v.Total)
+		v.Range = in.Text("%s–%s of %s", in.Number(at), in.Number(last), in.Number(v.Total))
 		before, after = strconv.Itoa(max(1, at-pageSize)), strconv.Itoa(last+1)
 	}
 	if info.HasPreviousPage {
@@ -155,10 +170,10 @@ func (v *booksView) setPages(info pageInfo) {
 }
 
 // missing returns notes about selected ids that do not exist.
-func missing(noun string, selected []string, found []view.Named) (notes []string) {
+func missing(in *language.Language, note language.Key, selected []string, found []view.Named) (notes []string) {
 	for _, id := range selected {
 		if !slices.ContainsFunc(found, func(n view.Named) bool { return n.ID == id }) {
-			notes = append(notes, "There is no "+noun+" "+id+".")
+			notes = append(notes, in.Text(note, id))
 		}
 	}
 	return notes
@@ -175,7 +190,7 @@ const maxAlternatives = 2
 
 // shortCorrection returns a correction as text. For a word with several corrections it names the most frequent ones in
 // rows, separated by "or".
-func shortCorrection(correction string, rows []*row) string {
+func shortCorrection(in *language.Language, correction string, rows []*row) string {
 	found := map[string]int{}
 	for _, row := range rows {
 		words, joined := collate.Entries(row.Name + " " + row.Author)
@@ -191,18 +206,22 @@ func shortCorrection(correction string, rows []*row) string {
 		for shown > 1 && found[alternatives[shown-1]] == 0 {
 			shown--
 		}
-		typed[i] = strings.Join(alternatives[:shown], " or ")
+		if typed[i] = alternatives[0]; shown > 1 {
+			typed[i] = in.Text("%s or %s", alternatives[0], alternatives[1])
+		}
 	}
 	return strings.Join(typed, " ")
 }
 
-func (l listing) sortLinks() []sortLink {
+func (l listing) sortLinks(in *language.Language) []sortLink {
 	var links []sortLink
 	for _, s := range sorts {
-		if s.Name == "match" && l.Search() == "" || s.Name == "mark" && l.Get("sort") != "mark" {
+		if s.Name == "match" && l.Search() == "" ||
+			(s.Name == "mark" || s.Name == "series") && l.Get("sort") != s.Name {
 			continue
 		}
-		link := sortLink{Name: s.Name, Label: s.Label, Selected: s.Name == l.order().Name, Descending: l.Descends()}
+		link := sortLink{Name: s.Name, Label: in.Text(s.Label), Selected: s.Name == l.order().Name,
+			Descending: l.Descends()}
 		sorted := l.with()
 		sorted.setOrder(s, link.Selected && s.Name != "match" && !l.values.Has("dir"))
 		link.URL = sorted.URL()
@@ -212,7 +231,7 @@ func (l listing) sortLinks() []sortLink {
 }
 
 // chips returns the active filters. Facets have the names of the selected values.
-func (l listing) chips(facets []facetView) []chip {
+func (l listing) chips(in *language.Language, facets []facetView) []chip {
 	var chips []chip
 	for _, facet := range facets {
 		for _, v := range facet.Values {
@@ -221,29 +240,29 @@ func (l listing) chips(facets []facetView) []chip {
 			}
 		}
 	}
-	if text := span(l.Get("from"), l.Get("to")); text != "" {
-		chips = append(chips, chip{"Published", text, l.with("from", "", "to", "")})
+	if text := span(in, l.Get("from"), l.Get("to")); text != "" {
+		chips = append(chips, chip{in.Text("Published"), text, l.with("from", "", "to", "")})
 	}
-	if text := span(l.Get("price_min"), l.Get("price_max")); text != "" {
-		chips = append(chips, chip{"Price", text, l.with("price_min", "", "price_max", "")})
+	if text := span(in, in.Price(l.Get("price_min")), in.Price(l.Get("price_max"))); text != "" {
+		chips = append(chips, chip{in.Text("Price"), text, l.with("price_min", "", "price_max", "")})
 	}
 	if since := l.Get("since"); since != "" {
-		chips = append(chips, chip{"Changed since", view.Moment(since), l.with("since", "")})
+		chips = append(chips, chip{in.Text("Changed since"), view.Minute(since), l.with("since", "")})
 	}
 	return chips
 }
 
 // span returns a range as text. An empty bound is open, and a range without bounds is empty.
-func span(low, high string) string {
+func span(in *language.Language, low, high string) string {
 	switch {
 	case low == high:
 		return low
 	case low == "":
-		return "up to " + high
+		return in.Text("up to %s", high)
 	case high == "":
-		return "from " + low
+		return in.Text("from %s", low)
 	}
-	return low + " to " + high
+	return in.Text("%s to %s", low, high)
 }
 
 // Found returns the variables, as JSON, that select all books of the list.
@@ -264,20 +283,10 @@ func (l listing) Cleared() string {
 	return l.URL()
 }
 
-// Order returns the order of the list as text.
-func (l listing) Order() string {
-	s := l.order()
-	switch s.Name {
-	case "match":
-		return "Best match first"
-	case "added":
-		if l.Descends() {
-			return "Newest first"
-		}
-		return "Oldest first"
-	}
+// inWords returns the order of the list in words.
+func (l listing) inWords() language.Key {
 	if l.Descends() {
-		return "By " + strings.ToLower(s.Label) + ", descending"
+		return l.order().downward
 	}
-	return "By " + strings.ToLower(s.Label)
+	return l.order().upward
 }

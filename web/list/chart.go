@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"library-catalogue/web/view"
+	"library-catalogue/web/language"
 )
 
 // chart is a bar chart of book counts along a scale, in columns of five bars.
@@ -62,7 +62,7 @@ func newChart(counts []int, describe func(column int, count int) column) chart {
 }
 
 // yearChart returns a chart with two years per bar and a decade per column. The first bar includes all years before.
-func yearChart(l listing, years []counted) chart {
+func yearChart(in *language.Language, l listing, years []counted) chart {
 	latest := 2020
 	for _, y := range years {
 		if y.Year > latest && y.Year < 2200 { // later years are typing errors
@@ -80,12 +80,13 @@ func yearChart(l listing, years []counted) chart {
 	return newChart(counts, func(i, count int) column {
 		first, last := begin+10*i, begin+10*i+9
 		label := strconv.Itoa(first)
-		low, words := label, label+"s"
+		books := in.Plural("%s books", count)
+		low, words := label, in.Text("%ds: %s", first, books)
 		if i == 0 {
-			low, words = "", "Up to "+strconv.Itoa(last)
+			low, words = "", in.Text("Up to %d: %s", last, books)
 		}
 		return column{
-			Label: label, Words: words + ": " + view.Books(count),
+			Label: label, Words: words,
 			URL:      l.with("from", low, "to", strconv.Itoa(last)).URL(),
 			Selected: isChosen && from <= last && (to == 0 || to >= first),
 		}
@@ -101,7 +102,7 @@ var priceBounds = func() (bounds []int) {
 }()
 
 // priceChart returns a chart with one unit of price per bar and five per column. The last bar includes higher prices.
-func priceChart(l listing, prices []counted) chart {
+func priceChart(in *language.Language, l listing, prices []counted) chart {
 	counts := make([]int, chartParts*barsPerPart)
 	for i, p := range prices {
 		counts[i] = p.Count
@@ -112,12 +113,13 @@ func priceChart(l listing, prices []counted) chart {
 	return newChart(counts, func(i, count int) column {
 		first := barsPerPart * i
 		label, last := strconv.Itoa(first), strconv.Itoa(first+barsPerPart-1)+".99"
-		words := label + " to " + last
+		books := in.Plural("%s books", count)
+		words := in.Text("%d to %s: %s", first, in.Price(last), books)
 		if i == chartParts-1 {
-			last, words = "", label+" and more"
+			last, words = "", in.Text("%d and more: %s", first, books)
 		}
 		return column{
-			Label: label, Words: words + ": " + view.Books(count),
+			Label: label, Words: words,
 			URL:      l.with("price_min", label, "price_max", last).URL(),
 			Selected: isChosen && low < float64(first+barsPerPart) && (err != nil || high >= float64(first)),
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model/collate"
-	"library-catalogue/graph/model/lang"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -53,7 +53,7 @@ const (
 	maxLanguages  = 12
 )
 
-func facetViews(l listing, response *booksResponse) []facetView {
+func facetViews(in *language.Language, l listing, response *booksResponse) []facetView {
 	f := response.Books.Facets
 	text := l.Get("find_genre")
 	found := slices.DeleteFunc(slices.Clone(f.Genres), func(c counted) bool {
@@ -67,32 +67,35 @@ func facetViews(l listing, response *booksResponse) []facetView {
 	}
 	var languages []view.Named
 	for _, tag := range l.values["language"] {
-		languages = append(languages, languageOf(tag))
+		languages = append(languages, languageOf(in, tag))
 	}
 	return []facetView{
-		newFacet(l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes),
-		newFacet(l, "genre", "Genre", found, maxGenres, response.Genres.Nodes),
-		newFacet(l, "author", "Author", f.Authors, maxAuthors, nil),
-		newFacet(l, "publisher", "Publisher", f.Publishers, maxPublishers, nil),
-		newFacet(l, "language", "Language", f.Languages, maxLanguages, languages),
+		newFacet(in, l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes),
+		newFacet(in, l, "genre", "Genre", found, maxGenres, response.Genres.Nodes),
+		newFacet(in, l, "author", "Author", f.Authors, maxAuthors, nil),
+		newFacet(in, l, "publisher", "Publisher", f.Publishers, maxPublishers, nil),
+		newFacet(in, l, "language", "Language", f.Languages, maxLanguages, languages),
 	}
 }
 
-func languageOf(tag string) view.Named {
+func languageOf(in *language.Language, tag string) view.Named {
 	if tag == "" {
 		return view.Named{}
 	}
-	return view.Named{ID: tag, Name: lang.Name(tag)}
+	return view.Named{ID: tag, Name: in.NameOf(tag)}
 }
 
 // newFacet returns the filter by a parameter with the first values of counts and all selected values. names has the
 // names of the selected values.
-func newFacet(l listing, name, label string, counts []counted, maxValues int, names []view.Named) facetView {
+func newFacet(
+	in *language.Language, l listing, name string, label language.Key, counts []counted, maxValues int,
+	names []view.Named,
+) facetView {
 	selected := l.values[name]
 	var values []facetValue
 	for _, c := range counts {
 		text := cmp.Or(c.Author, c.Publisher)
-		v := cmp.Or(c.Category, c.Genre, languageOf(c.Language), view.Named{ID: text, Name: text})
+		v := cmp.Or(c.Category, c.Genre, languageOf(in, c.Language), view.Named{ID: text, Name: text})
 		values = append(values, facetValue{Value: v.ID, Label: v.Name, Count: c.Count})
 	}
 	for _, value := range selected { // even without books
@@ -104,7 +107,7 @@ func newFacet(l listing, name, label string, counts []counted, maxValues int, na
 			values = append(values, facetValue{Value: value, Label: label})
 		}
 	}
-	f := facetView{Name: name, Label: label, Find: l.Get("find_" + name)}
+	f := facetView{Name: name, Label: in.Text(label), Find: l.Get("find_" + name)}
 	for i, v := range values {
 		if v.Selected = slices.Contains(selected, v.Value); v.Selected {
 			others := slices.DeleteFunc(slices.Clone(selected), func(other string) bool { return other == v.Value })

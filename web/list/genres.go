@@ -3,6 +3,7 @@ package list
 import (
 	"net/http"
 
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -65,6 +66,6 @@ func (p Pages) Genres(r *http.Request) (*view.Page, error) {
 		Books: response.Books.TotalCount, Categories: response.Categories.Nodes,
 		Missing: response.Genres.TotalCount - len(response.Genres.Nodes),
 	}
-	return &view.Page{Name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Script: "dialogs.js",
-		Main: data}, nil
+	return &view.Page{Name: "genres.html", Title: language.Of(r).Text("Genres"), Section: "genres", Query: playground,
+		Script: "dialogs.js", Path: "/genres", Main: data}, nil
 }

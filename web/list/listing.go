@@ -11,6 +11,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/citation"
 	"library-catalogue/graph/model/lang"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -34,21 +35,25 @@ func (l listing) impliesMore() bool { return l.values.Has("publisher") || l.valu
 
 // sortOrder is an order of the list.
 type sortOrder struct {
-	Name, Label string
-	field       string // value of BookOrderField
-	descending  bool   // default direction
+	Name             string
+	Label            language.Key
+	upward, downward language.Key // the order in words
+	fields           string       // values of BookOrderField, separated by a space
+	descending       bool         // default direction
 }
 
 var sorts = []sortOrder{
-	{"match", "Best match", "RELEVANCE", false},
-	{"added", "Added", "ID", true},
-	{"name", "Name", "NAME", false},
-	{"author", "Author", "AUTHOR", false},
-	{"genre", "Genre", "GENRE_NAME", false},
-	{"year", "Year", "PUBLISHED_AT", true},
-	{"pages", "Pages", "PAGES", true},
-	{"price", "Price", "PRICE", false},
-	{"mark", "Shelf mark", "SHELF_MARK", false}, // for what is printed
+	{"match", "Best match", "Best match first", "Best match first", "RELEVANCE", false},
+	{"added", "Added", "Oldest first", "Newest first", "ID", true},
+	{"name", "Name", "By name", "By name, descending", "NAME", false},
+	{"author", "Author", "By author", "By author, descending", "AUTHOR", false},
+	{"genre", "Genre", "By genre", "By genre, descending", "GENRE_NAME", false},
+	{"year", "Year", "By year", "By year, descending", "PUBLISHED_AT", true},
+	{"pages", "Pages", "By pages", "By pages, descending", "PAGES", true},
+	{"price", "Price", "By price", "By price, descending", "PRICE", false},
+	// these are for what is printed
+	{"mark", "Shelf mark", "By shelf mark", "By shelf mark, descending", "SHELF_MARK", false},
+	{"series", "Series", "By series", "By series, descending", "SERIES SERIES_NUMBER", false},
 }
 
 const (
@@ -62,24 +67,24 @@ type parameter struct {
 	name    string
 	max     int                                           // values that count
 	parse   func(text string) (canonical string, ok bool) // takes trimmed texts; nil: all texts are canonical
-	problem string                                        // after an invalid text; empty: it is ignored without a note
+	problem language.Key                                  // note about an invalid text; empty: it is ignored
 }
 
 // parameters are in the order of the canonical address.
 var parameters = []parameter{
 	{"q", 1, search, ""},
-	{"category", maxSelected, id, "is not the id of a category."},
-	{"genre", maxSelected, id, "is not the id of a genre."},
+	{"category", maxSelected, id, "“%s” is not the id of a category."},
+	{"genre", maxSelected, id, "“%s” is not the id of a genre."},
 	{"author", maxSelected, nil, ""}, // each identity once
 	{"publisher", maxSelected, nil, ""},
-	{"language", maxSelected, lang.Parse, "is not a language."},
-	{"from", 1, year, "is not a year. Use four digits, like 1984."},
-	{"to", 1, year, "is not a year. Use four digits, like 1984."},
-	{"price_min", 1, price, "is not a price. Use the form 15.71."},
-	{"price_max", 1, price, "is not a price. Use the form 15.71."},
+	{"language", maxSelected, lang.Parse, "“%s” is not a language."},
+	{"from", 1, year, "“%s” is not a year. Use four digits, like 1984."},
+	{"to", 1, year, "“%s” is not a year. Use four digits, like 1984."},
+	{"price_min", 1, price, "“%s” is not a price. Use the form 15.71."},
+	{"price_max", 1, price, "“%s” is not a price. Use the form 15.71."},
 	// changed since, for links from an import
-	{"since", 1, moment, "is not a time. Use the form 2026-01-31T12:00:00Z."},
-	{"sort", 1, order, "is not an order. Choose one above the list."}, // by default match or added
+	{"since", 1, moment, "“%s” is not a time. Use the form 2026-01-31T12:00:00Z."},
+	{"sort", 1, order, "“%s” is not an order. Choose one above the list."}, // by default match or added
 	{"dir", 1, nil, ""},
 	{"after", 1, nil, ""},  // cursor before the page
 	{"before", 1, nil, ""}, // cursor after the page
@@ -87,6 +92,7 @@ var parameters = []parameter{
 	{"find_genre", 1, trimmed, ""},
 	{"find_author", 1, trimmed, ""},
 	{"more", 1, nil, ""},
+	{language.Parameter, 1, nil, ""}, // only of this page
 }
 
 func search(text string) (string, bool)  { return strings.Join(strings.Fields(text), " "), true }
@@ -117,7 +123,7 @@ func order(text string) (string, bool) {
 
 // readListing parses the query of a URL. It ignores unknown parameters and invalid values; notes has the messages about
 // them.
-func readListing(query url.Values) (l listing, notes []string) {
+func readListing(in *language.Language, query url.Values) (l listing, notes []string) {
 	l.values = url.Values{}
 	for _, p := range parameters {
 		given := query[p.name]
@@ -131,7 +137,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 			switch {
 			case text == "":
 			case !ok && p.problem != "":
-				notes = append(notes, "“"+view.Leading(text, 50)+"” "+p.problem)
+				notes = append(notes, in.Text(p.problem, view.Leading(text, 50)))
 			case ok && value != "" && !slices.Contains(chosen, value) &&
 				(p.name != "author" || sameAuthor(chosen, value) < 0):
 				l.values.Add(p.name, value)
@@ -140,15 +146,15 @@ func readListing(query url.Values) (l listing, notes []string) {
 	}
 	if text := l.Search(); utf8.RuneCountInString(text) > maxSearchChars {
 		l.values.Set("q", view.Leading(text, maxSearchChars))
-		notes = append(notes, "The search was cut to its first 200 characters.")
+		notes = append(notes, in.Text("The search was cut to its first 200 characters."))
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.ContainsFunc(parameters, func(p parameter) bool { return p.name == name }) {
-			notes = append(notes, "The list has no filter “"+view.Leading(name, 50)+"”.")
+			notes = append(notes, in.Text("The list has no filter “%s”.", view.Leading(name, 50)))
 		}
 	}
 	l.complete(query)
-	return l, append(notes, l.contradictions()...)
+	return l, append(notes, l.contradictions(in)...)
 }
 
 // complete makes the parameters canonical that depend on others.
@@ -167,14 +173,15 @@ func (l listing) complete(query url.Values) {
 }
 
 // contradictions returns notes about ranges that no book is in.
-func (l listing) contradictions() (notes []string) {
+func (l listing) contradictions(in *language.Language) (notes []string) {
 	from, to := l.Get("from"), l.Get("to")
 	if last := day(to, "12-31"); last != "" && day(from, "01-01") > last {
-		notes = append(notes, "No book matches: "+from+" is after "+to+".")
+		notes = append(notes, in.Text("No book matches: %s is after %s.", from, to))
 	}
 	low, _ := model.ParseCents(l.Get("price_min"))
 	if high, ok := model.ParseCents(l.Get("price_max")); ok && low > high {
-		notes = append(notes, "No book matches: the price "+l.Get("price_min")+" is above "+l.Get("price_max")+".")
+		notes = append(notes, in.Text("No book matches: the price %s is above %s.",
+			in.Price(l.Get("price_min")), in.Price(l.Get("price_max"))))
 	}
 	return notes
 }
@@ -251,11 +258,13 @@ func (l listing) Formats() []exportFormat { return exportFormats }
 // As returns the URL of the whole list in a format. It returns "" for filters that /api does not have: several texts
 // of one, and since.
 func (l listing) As(format string) string {
-	sort := strings.ToLower(l.order().field)
+	fields := strings.Fields(strings.ToLower(l.order().fields))
 	if l.Descends() {
-		sort = "-" + sort
+		for i, field := range fields {
+			fields[i] = "-" + field
+		}
 	}
-	query := url.Values{"format": {format}, "sort": {sort}}
+	query := url.Values{"format": {format}, "sort": {strings.Join(fields, ",")}}
 	for name, values := range l.values {
 		text := strings.Join(values, ",")
 		switch name {
@@ -326,7 +335,11 @@ func (l listing) variables() view.Variables {
 	v["bounds"], v["more"] = priceBounds, l.More()
 	// for their names
 	v["categories"], v["genres"] = append([]string{}, l.values["category"]...), append([]string{}, l.values["genre"]...)
-	v["orderBy"] = []any{map[string]string{"field": l.order().field, "direction": direction}}
+	var orderBy []any
+	for field := range strings.FieldsSeq(l.order().fields) {
+		orderBy = append(orderBy, map[string]string{"field": field, "direction": direction})
+	}
+	v["orderBy"] = orderBy
 	switch {
 	case l.values.Has("before"):
 		v["last"], v["before"] = pageSize, l.Get("before")

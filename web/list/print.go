@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -55,14 +56,14 @@ func (p Pages) Labels(r *http.Request) (*view.Page, error) {
 }
 
 // printed returns a page of the books of a list, or of those that the parameter ids names.
-func (p Pages) printed(r *http.Request, template, title string) (*view.Page, error) {
+func (p Pages) printed(r *http.Request, template string, title language.Key) (*view.Page, error) {
 	query := r.URL.Query()
 	asIDs, sheetName := query.Get("ids"), query.Get("sheet")
 	used, _ := strconv.Atoi(query.Get("used")) // 0 if it is no number
-	for _, name := range []string{"ids", "sheet", "used"} {
+	for _, name := range []string{"ids", "sheet", "used", language.Parameter} {
 		query.Del(name)
 	}
-	l, notes := readListing(query)
+	l, notes := readListing(language.Of(r), query)
 	if err := p.readForms(r, &l); err != nil {
 		return nil, err
 	}
@@ -95,7 +96,8 @@ func (p Pages) printed(r *http.Request, template, title string) (*view.Page, err
 		return nil, err
 	}
 	data.Books, data.Total = response.Books.Nodes, response.Books.TotalCount
-	return &view.Page{Name: template, Title: title, Section: "books", Search: l.Search(), Script: "print.js",
+	return &view.Page{Name: template, Title: language.Of(r).Text(title), Section: "books",
+		Search: l.Search(), Script: "print.js",
 		Main: data}, nil
 }
 
@@ -111,9 +113,12 @@ func (v *printView) Kept() url.Values {
 	return kept
 }
 
-// HasMark and HasISBN report whether a book has a shelf mark, an ISBN.
+// HasMark, HasSeries and HasISBN report whether a book has a shelf mark, a series, an ISBN.
 func (v *printView) HasMark() bool {
 	return slices.ContainsFunc(v.Books, func(b *row) bool { return b.ShelfMark != "" })
+}
+func (v *printView) HasSeries() bool {
+	return slices.ContainsFunc(v.Books, func(b *row) bool { return b.Series != "" })
 }
 func (v *printView) HasISBN() bool {
 	return slices.ContainsFunc(v.Books, func(b *row) bool { return b.ISBN != "" })
@@ -127,13 +132,16 @@ const maxCounted = 60
 func (v *printView) Widths() (widths [3]int) {
 	sums := [3]int{1, 1, 1}
 	for _, b := range v.Books {
-		for i, text := range []string{b.Name, b.Author, b.Genre.Name} {
+		for i, text := range []string{b.Name + b.Subtitle, b.Author, b.Genre.Name} {
 			sums[i] += min(utf8.RuneCountInString(text), maxCounted)
 		}
 	}
 	share := 92
 	if v.HasMark() {
 		share -= 12
+	}
+	if v.HasSeries() {
+		share -= 14
 	}
 	if v.HasISBN() {
 		share -= 14

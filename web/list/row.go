@@ -12,22 +12,24 @@ import (
 // row is a book of the list.
 type row struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
-	ISBN                                          string // only of printed books
+	ISBN                                          string // "" if there is none
 	Version, Pages                                int
 	Genre                                         view.Named
 	ShelfMark                                     string // "" if there is none, or if it is not shown
+	Subtitle                                      string
+	Series, SeriesNumber                          string // only of printed books
 	search                                        string // words to mark
 }
 
-// showMarks leaves the shelf marks of books that another one of the list equals in name and author, which only they
+// showMarks leaves the shelf marks of books that another one of the list equals in title and author, which only they
 // tell apart.
 func showMarks(books []*row) {
-	count := map[[2]string]int{}
+	count := map[[3]string]int{}
 	for _, b := range books {
-		count[[2]string{b.Name, b.Author}]++
+		count[[3]string{b.Name, b.Subtitle, b.Author}]++
 	}
 	for _, b := range books {
-		if count[[2]string{b.Name, b.Author}] < 2 {
+		if count[[3]string{b.Name, b.Subtitle, b.Author}] < 2 {
 			b.ShelfMark = ""
 		}
 	}
@@ -45,9 +47,10 @@ func (b *row) Thickness() int {
 // Year returns the year of publication.
 func (b *row) Year() string { return strings.TrimLeft(b.PublishedAt[:4], "0") }
 
-// NameHits and AuthorHits return the text with the words of the search marked.
-func (b *row) NameHits() []textPart   { return hits(b.Name, b.search) }
-func (b *row) AuthorHits() []textPart { return hits(b.Author, b.search) }
+// NameHits, SubtitleHits and AuthorHits return the text with the words of the search marked.
+func (b *row) NameHits() []textPart     { return hits(b.Name, b.search) }
+func (b *row) SubtitleHits() []textPart { return hits(b.Subtitle, b.search) }
+func (b *row) AuthorHits() []textPart   { return hits(b.Author, b.search) }
 
 // textPart is a part of a text. Hit marks a word of the search.
 type textPart struct {

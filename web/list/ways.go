@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -24,6 +25,7 @@ func (p Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, erro
 	var ways []wayOut
 	var arguments, fields []string
 	v := view.Variables{}
+	in := language.Of(r)
 	add := func(label string, l listing) {
 		n := strconv.Itoa(len(ways))
 		ways = append(ways, wayOut{Label: label, URL: l.URL()})
@@ -36,12 +38,12 @@ func (p Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, erro
 		}
 	}
 	for _, c := range chips[:min(len(chips), maxWays)] {
-		add("Without "+c.Label+": "+c.Value, c.without)
+		add(in.Text("Without %s: %s", c.Label, c.Value), c.without)
 	}
 	if text := l.Search(); text != "" {
-		add("Without the search “"+text+"”", l.with("q", "", "sort", "", "dir", ""))
+		add(in.Text("Without the search “%s”", text), l.with("q", "", "sort", "", "dir", ""))
 	}
-	add("All books", listing{})
+	add(in.Text("All books"), listing{})
 	var counts map[string]struct{ TotalCount int }
 	if _, err := p.Run(r, "query Ways("+strings.Join(arguments, ", ")+") {\n"+strings.Join(fields, "\n")+"\n}", v,
 		&counts); err != nil {

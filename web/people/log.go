@@ -2,6 +2,7 @@ package people
 
 import (
 	"cmp"
+	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -24,14 +26,67 @@ type logged struct {
 	Position, Type, RowID, Operation, At string
 	Version                              int
 	Name, Actor, ActorName               *string
+	ChangeSet                            struct {
+		ID     string
+		Counts []count
+	}
 }
 
-// Action returns the words for the operation.
-func (c *logged) Action() string { return wordsOf(whats, c.Operation) }
+// wording has the sentences about one change and about many.
+type wording struct {
+	One  language.Key
+	Many language.PluralKey
+}
 
-// Noun returns the word for the type.
-func (c *logged) Noun() string {
-	return map[string]string{"BOOK": "book", "GENRE": "genre", "CATEGORY": "category"}[c.Type]
+// wordings are the sentences by operation and type.
+var wordings = map[string]wording{
+	"CREATE BOOK":     {"Added book %s", "Added %s books"},
+	"CREATE GENRE":    {"Added genre %s", "Added %s genres"},
+	"CREATE CATEGORY": {"Added category %s", "Added %s categories"},
+	"UPDATE BOOK":     {"Changed book %s", "Changed %s books"},
+	"UPDATE GENRE":    {"Changed genre %s", "Changed %s genres"},
+	"UPDATE CATEGORY": {"Changed category %s", "Changed %s categories"},
+	"DELETE BOOK":     {"Deleted book %s", "Deleted %s books"},
+	"DELETE GENRE":    {"Deleted genre %s", "Deleted %s genres"},
+	"DELETE CATEGORY": {"Deleted category %s", "Deleted %s categories"},
+	"RESET BOOK":      {One: "Replaced all books"},
+	"RESET GENRE":     {One: "Replaced all genres"},
+	"RESET CATEGORY":  {One: "Replaced all categories"},
+}
+
+// Words returns the sentences for the operation and the type.
+func (c *logged) Words() wording { return wordings[c.Operation+" "+c.Type] }
+
+// Title returns the name of the row, or its id.
+func (c *logged) Title() string {
+	if c.Name != nil {
+		return *c.Name
+	}
+	return c.RowID
+}
+
+// URL returns the address of the row, or "" if it has none any more.
+func (c *logged) URL() string {
+	isDeleted := c.Operation == "DELETE"
+	switch {
+	case c.Type == "BOOK" && isDeleted:
+		return "/books/" + c.RowID + "/history"
+	case c.Type == "BOOK":
+		return "/books/" + c.RowID
+	case isDeleted:
+		return ""
+	}
+	return "/?" + url.Values{strings.ToLower(c.Type): {c.RowID}}.Encode()
+}
+
+// Link returns the title with a link, if the row has an address. Scripts find it by type and id.
+func (c *logged) Link() template.HTML {
+	name := template.HTMLEscapeString(c.Title())
+	if address := c.URL(); address != "" {
+		name = `<a href="` + template.HTMLEscapeString(address) + `">` + name + "</a>"
+	}
+	return template.HTML(`<strong dir="auto" data-row="` + c.Type + " " + c.RowID + `">` + //nolint:gosec // escaped
+		name + "</strong>")
 }
 
 // By returns the name of the actor, or "".
@@ -45,23 +100,40 @@ func (c *logged) By() string {
 	return ""
 }
 
-// Kind returns the word for the rows of a type.
-func Kind(t model.CatalogueType) string { return strings.ToLower(wordsOf(kinds, string(t))) }
+// Kinds returns the words for the rows of types.
+func Kinds(in *language.Language, types []model.CatalogueType) string {
+	var words []string
+	for _, t := range types {
+		words = append(words, in.Text(map[model.CatalogueType]language.Key{
+			"BOOK": "books", "GENRE": "genres", "CATEGORY": "categories",
+		}[t]))
+	}
+	return strings.Join(words, ", ")
+}
 
-// entry is one change, or the changes that one write made of many rows. They have the time and the actor of the first.
+// entry is a change set. It has the time and the actor of its newest change.
 type entry struct {
 	*logged
-	Changes []*logged
+	Changes []*logged // on this page, newest first
 }
+
+// count is a number of changes of a set.
+type count struct {
+	Type, Operation string
+	Count           int
+}
+
+// Words returns the sentences for the operation and the type.
+func (c count) Words() wording { return wordings[c.Operation+" "+c.Type] }
 
 // maxEntries is the number of entries on a page. maxValued is the number of books on a page of values.
 const maxEntries, maxValued = 50, 100
 
-// entries groups changes by write. It leaves out what follows maxEntries entries, and the last entry if it may have
+// entries groups changes by set. It leaves out what follows maxEntries entries, and the last entry if it may have
 // more changes than were read, unless it is the only one.
 func entries(changes []*logged, hasMore bool) (all []entry, left bool) {
 	for _, c := range changes {
-		if n := len(all); n > 0 && c.sameWrite(all[n-1].logged) {
+		if n := len(all); n > 0 && c.ChangeSet.ID == all[n-1].ChangeSet.ID {
 			all[n-1].Changes = append(all[n-1].Changes, c)
 			continue
 		}
@@ -75,24 +147,26 @@ func entries(changes []*logged, hasMore bool) (all []entry, left bool) {
 	return all[:n], n < len(all)
 }
 
-// sameWrite reports whether a change is of the write of another one. All changes of a transaction have one time.
-func (c *logged) sameWrite(other *logged) bool {
-	return c.At == other.At && c.Type == other.Type && c.Operation == other.Operation && c.By() == other.By()
+// IsSingle reports whether the set has one change.
+func (e entry) IsSingle() bool {
+	return len(e.ChangeSet.Counts) == 1 && e.ChangeSet.Counts[0].Count == 1
 }
 
-// Rows returns the number of rows with their noun.
-func (e entry) Rows() string {
-	return view.Number(len(e.Changes)) + " " + Kind(model.CatalogueType(e.Type))
+// Undoable reports whether the set can be undone: none of its changes replaced all rows.
+func (e entry) Undoable() bool {
+	return !slices.ContainsFunc(e.ChangeSet.Counts, func(c count) bool { return c.Operation == "RESET" })
 }
 
-// ValuesURL returns the address of the old and new values of books, or "" for other changes.
+// ValuesURL returns the address of the old and new values of books, or "" if none was updated.
 func (e entry) ValuesURL() string {
-	if e.Type != "BOOK" || e.Operation != "UPDATE" {
-		return ""
-	}
 	var ids []string
-	for _, c := range e.Changes[:min(len(e.Changes), maxValued)] {
-		ids = append(ids, c.RowID)
+	for _, c := range e.Changes {
+		if c.Type == "BOOK" && c.Operation == "UPDATE" && len(ids) < maxValued {
+			ids = append(ids, c.RowID)
+		}
+	}
+	if ids == nil {
+		return ""
 	}
 	return "/changes/books?" + url.Values{"at": {e.At}, "ids": {strings.Join(ids, ",")}}.Encode()
 }
@@ -139,10 +213,11 @@ func (f logFilter) variables() (view.Variables, error) {
 // logView has the data of the page of the log.
 type logView struct {
 	logFilter
-	Kinds, Whats, Actors []choice
-	Entries              []entry
-	Filtered             bool
-	Older, Newest        string // addresses of other pages, or empty
+	Kinds, Whats  []choice
+	Actors        []actor
+	Entries       []entry
+	Filtered      bool
+	Older, Newest string // addresses of other pages, or empty
 }
 
 // Log returns the page of all changes, newest first.
@@ -182,11 +257,15 @@ func (p Pages) Log(r *http.Request) (*view.Page, error) {
 	if f.Get("after") != "" {
 		main.Newest = f.url("")
 	}
-	return &view.Page{Name: "log.html", Title: "Changes", Section: "changes", Query: playground, Main: main}, nil
+	return &view.Page{Name: "log.html", Title: language.Of(r).Text("Changes"), Section: "changes", Script: "changes.js",
+		Query: playground, Main: main}, nil
 }
 
-// actors returns the choices of actors: the chosen one, all on the page and, for an admin, all accounts.
-func (p Pages) actors(r *http.Request, chosen string, changes []*logged) ([]choice, error) {
+// actor is a person or a program that has made changes.
+type actor struct{ Value, Name string }
+
+// actors returns the actors to choose from: the chosen one, all on the page and, for an admin, all accounts.
+func (p Pages) actors(r *http.Request, chosen string, changes []*logged) ([]actor, error) {
 	names := map[string]string{}
 	if chosen != "" {
 		names[chosen] = chosen
@@ -203,12 +282,12 @@ func (p Pages) actors(r *http.Request, chosen string, changes []*logged) ([]choi
 	for _, a := range list {
 		names[a.Subject()] = a.DisplayName
 	}
-	var all []choice
+	var all []actor
 	for subject, name := range names {
-		all = append(all, choice{subject, name})
+		all = append(all, actor{subject, name})
 	}
-	slices.SortFunc(all, func(a, b choice) int {
-		return cmp.Or(cmp.Compare(a.Words, b.Words), cmp.Compare(a.Value, b.Value))
+	slices.SortFunc(all, func(a, b actor) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
 	})
 	return all, nil
 }

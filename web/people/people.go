@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/accounts"
 	"library-catalogue/graph/model"
+	"library-catalogue/web/language"
 	"library-catalogue/web/view"
 )
 
@@ -36,15 +37,18 @@ func signedIn(r *http.Request) (*model.Account, error) {
 }
 
 // Welcome returns the page that uses a link up. Its script reads the secret in the fragment of the address.
-func (p Pages) Welcome(*http.Request) (*view.Page, error) {
-	return &view.Page{Name: "welcome.html", Title: "Welcome", Script: "people.js"}, nil
+func (p Pages) Welcome(r *http.Request) (*view.Page, error) {
+	return &view.Page{Name: "welcome.html", Title: language.Of(r).Text("Welcome"), Script: "people.js"}, nil
 }
 
 // choice is an option of a form.
-type choice struct{ Value, Words string }
+type choice struct {
+	Value string
+	Words language.Key
+}
 
 // wordsOf returns the words of a value, or "".
-func wordsOf(choices []choice, value string) string {
+func wordsOf(choices []choice, value string) language.Key {
 	i := slices.IndexFunc(choices, func(c choice) bool { return c.Value == value })
 	if i < 0 {
 		return ""
@@ -88,6 +92,7 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	in := language.Of(r)
 	main := accountView{Account: own}
 	if main.Sessions, err = p.Service.Sessions(r.Context(), own.ID); err != nil {
 		return nil, err
@@ -99,7 +104,7 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 	for _, t := range tokens {
 		var permits []string
 		for _, name := range t.Scopes {
-			permits = append(permits, cmp.Or(wordsOf(scopes, name), name))
+			permits = append(permits, in.Text(cmp.Or(wordsOf(scopes, name), language.Key(name))))
 		}
 		main.Tokens = append(main.Tokens, token{t, strings.Join(permits, ", ")})
 	}
@@ -108,7 +113,7 @@ func (p Pages) Account(r *http.Request) (*view.Page, error) {
 			main.Scopes = append(main.Scopes, s)
 		}
 	}
-	return &view.Page{Name: "account.html", Title: "Your account", Section: "account", Script: "people.js",
+	return &view.Page{Name: "account.html", Title: in.Text("Your account"), Section: "account", Script: "people.js",
 		Main: main}, nil
 }
 
@@ -142,7 +147,8 @@ func (p Pages) Admin(r *http.Request) (*view.Page, error) {
 			return nil, err
 		}
 	}
-	return &view.Page{Name: "admin.html", Title: "People", Section: "admin", Script: "people.js", Main: main}, nil
+	return &view.Page{Name: "admin.html", Title: language.Of(r).Text("People"), Section: "admin",
+		Script: "people.js", Main: main}, nil
 }
 
 // browsers and systems have the signs of programs in the name that a client gives itself, with their names. The first
@@ -156,7 +162,7 @@ var (
 )
 
 // Device returns the browser and the system in a User-Agent.
-func Device(agent string) string {
+func Device(in *language.Language, agent string) string {
 	find := func(signs [][2]string) string {
 		for _, sign := range signs {
 			if strings.Contains(agent, sign[0]) {
@@ -172,5 +178,5 @@ func Device(agent string) string {
 	case system == "":
 		return browser
 	}
-	return browser + " on " + system
+	return in.Text("%s on %s", browser, system)
 }

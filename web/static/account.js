@@ -1,4 +1,5 @@
 // The session of a person who signs in, and the access token of this tab. All tabs show the same session.
+import { byKey, n, said, t } from './language.js';
 import { adopt, refresh, announce } from './visit.js';
 
 // hasAccounts reports whether people can sign in.
@@ -81,9 +82,11 @@ export async function sync() {
   if (account() === before) return;
   channel?.postMessage(account());
   const live = document.getElementById('live');
-  if (account() && live.textContent.startsWith('You are signed out.')) announce('');
-  if (hasInput() && !account()) announce('You are signed out. What you typed is still here.', true);
+  if (account() && live.textContent === signedOut()) announce('');
+  if (hasInput() && !account()) announce(signedOut(), true);
 }
+
+const signedOut = () => t('You are signed out. What you typed is still here.');
 
 // check asks for the state, which may have changed elsewhere.
 async function check() {
@@ -99,7 +102,7 @@ async function check() {
 
 // send sends the fields of a form of an account. It returns the data, or throws an AccountError.
 export async function send(address, fields) {
-  const response = await fetch(address, { method: 'POST', headers: { Accept: 'application/json' }, body: new URLSearchParams(fields) });
+  const response = await fetch(address, { method: 'POST', headers: { Accept: 'application/json', ...byKey }, body: new URLSearchParams(fields) });
   const answer = await response.json();
   if (response.ok) return answer.data ?? {};
   throw new AccountError(response, answer);
@@ -107,13 +110,13 @@ export async function send(address, fields) {
 
 // AccountError has a message for the user, and messages by field.
 export class AccountError extends Error {
-  constructor({ status, headers, url }, { message = 'The catalogue refused this.', errors = {} }) {
+  constructor({ status, headers, url }, { text, texts = {} }) {
     const minutes = Math.ceil(Number(headers.get('Retry-After')) / 60);
     const isLogin = new URL(url).pathname === '/login';
-    super(status === 401 ? isLogin ? 'The name or the password is not right. Try again, or ask an admin for a new link.' : 'You are signed out. Sign in again.'
-      : status === 429 ? `Too many tries. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.` : message);
+    super(status === 401 ? isLogin ? t('The name or the password is not right. Try again, or ask an admin for a new link.') : t('You are signed out. Sign in again.')
+      : status === 429 ? n('Too many tries. Try again in %s minutes.', minutes) : text ? said(text) : t('The catalogue refused this.'));
     this.status = status;
-    this.fields = errors;
+    this.fields = Object.fromEntries(Object.entries(texts).map(([name, problem]) => [name, said(problem)]));
   }
 }
 

@@ -1,4 +1,5 @@
 // Buttons that need scripts, and the one that copies the address of the page.
+import { t } from './language.js';
 import { announce } from './visit.js';
 
 // TextButton is a custom element with a button that needs scripts.
@@ -17,16 +18,14 @@ export class TextButton extends HTMLElement {
   get label() { return this.words ??= this.textContent; }
 }
 
-export const plural = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
-
 // CopyButton copies the address of the page.
 class CopyButton extends TextButton {
   async act() {
     try {
       await navigator.clipboard.writeText(location.href);
-      announce('The link was copied.', true);
+      announce(t('The link was copied.'), true);
     } catch {
-      announce('The link was not copied. Copy the address of this page.', true, { bad: true });
+      announce(t('The link was not copied. Copy the address of this page.'), true, { bad: true });
     }
   }
 }

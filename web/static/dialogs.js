@@ -1,6 +1,7 @@
 // Buttons and dialogs to delete objects, to write genres and categories, and to load the sample.
 import { request, GraphQLError, ask, holder } from './request.js';
-import { TextButton, plural } from './buttons.js';
+import { TextButton } from './buttons.js';
+import { n, t } from './language.js';
 import { deleted } from './undo.js';
 import { visit, announce, toMessage } from './visit.js';
 
@@ -28,7 +29,7 @@ export async function openDialog(html, fill, send) {
       dialog.close();
       toMessage(); // the button that opened the dialog may be gone
     } catch (error) {
-      problem.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Try again in a moment.';
+      problem.textContent = error instanceof GraphQLError ? error.message : t('The catalogue did not respond. Try again in a moment.');
       problem.hidden = false;
     } finally {
       isSending = false;
@@ -40,20 +41,19 @@ export async function openDialog(html, fill, send) {
 
 class DeleteButton extends TextButton {
   get kind() { return this.dataset.type === 'Book' ? 'button' : 'text-button'; }
-  get label() { return this.dataset.type === 'Book' ? 'Delete…' : 'Delete'; }
+  get label() { return this.dataset.type === 'Book' ? t('Delete…') : t('Delete'); }
 
   act() {
     const { type, id, version, name, children = '0', books = children } = this.dataset;
-    const noun = type.toLowerCase();
     const input = { id, expectedVersion: Number(version) };
-    const taken = type === 'Category' ? `${plural(Number(children), 'genre', 'genres')} and ${plural(Number(books), 'book', 'books')}` : plural(Number(children), 'book', 'books');
+    const taken = type === 'Category' ? t('%s and %s', n('%s genres', Number(children)), n('%s books', Number(books))) : n('%s books', Number(children));
     openDialog(`<h2></h2><p data-takes hidden></p><label class="choice" hidden><input type="checkbox" name="onChildren" value="CASCADE"> <span data-all></span></label>
-      <p class="buttons"><button class="button danger">Delete this ${noun}</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
-      dialog.querySelector('h2').textContent = `Delete “${name}”?`;
+      <p class="buttons"><button class="button danger">${{ Book: t('Delete this book'), Genre: t('Delete this genre'), Category: t('Delete this category') }[type]}</button><button type="button" class="button" data-close>${t('Cancel')}</button></p>`, (dialog) => {
+      dialog.querySelector('h2').textContent = t('Delete “%s”?', name);
       if (Number(children) > 0) {
-        dialog.querySelector('[data-takes]').textContent = `It contains ${taken}.`;
+        dialog.querySelector('[data-takes]').textContent = t('It contains %s.', taken);
         dialog.querySelector('[data-takes]').hidden = dialog.querySelector('.choice').hidden = false;
-        dialog.querySelector('[data-all]').textContent = `Also delete ${taken}`;
+        dialog.querySelector('[data-all]').textContent = t('Also delete %s', taken);
         dialog.querySelector('[name=onChildren]').required = true;
       }
     }, async (fields) => {
@@ -62,7 +62,7 @@ class DeleteButton extends TextButton {
       if (!data) return false;
       await visit(type === 'Book' ? '/' : '/genres', { replace: type !== 'Book' });
       if (type === 'Book') deleted(this.dataset);
-      else announce(`“${name}” was deleted.`, true);
+      else announce(t('“%s” was deleted.', name), true);
       return true;
     });
   }
@@ -70,9 +70,9 @@ class DeleteButton extends TextButton {
 
 // nameForm shows the dialog that creates or changes a genre or a category.
 function nameForm(title, button, { name = '', description = '' }, send) {
-  openDialog(`<h2></h2><div class="field"><label for="dialog-name">Name</label><input id="dialog-name" name="name" maxlength="1000" required></div>
-    <div class="field"><label for="dialog-description">Description <span class="soft">(optional)</span></label><textarea id="dialog-description" name="description" rows="3" maxlength="20000"></textarea></div>
-    <p class="buttons"><button class="button main"></button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
+  openDialog(`<h2></h2><div class="field"><label for="dialog-name">${t('Its name')}</label><input id="dialog-name" name="name" maxlength="1000" required></div>
+    <div class="field"><label for="dialog-description">${t('Description')} <span class="soft">${t('(optional)')}</span></label><textarea id="dialog-description" name="description" rows="3" maxlength="20000"></textarea></div>
+    <p class="buttons"><button class="button main"></button><button type="button" class="button" data-close>${t('Cancel')}</button></p>`, (dialog) => {
     dialog.querySelector('h2').textContent = title;
     dialog.querySelector('.main').textContent = button;
     dialog.querySelector('input').value = name;
@@ -81,17 +81,17 @@ function nameForm(title, button, { name = '', description = '' }, send) {
     const data = await send({ name: fields.get('name').trim(), description: fields.get('description').trim() || null });
     if (!data) return false;
     await visit('/genres', { replace: true });
-    announce('Saved.', true);
+    announce(t('Saved.'), true);
     return true;
   });
 }
 
 class EditButton extends TextButton {
-  get label() { return 'Edit'; }
+  get label() { return t('Edit'); }
 
   act() {
     const { type, id, version } = this.dataset;
-    nameForm(`Edit ${type.toLowerCase()}`, 'Save', this.dataset, (patch) => request(
+    nameForm(type === 'Genre' ? t('Edit genre') : t('Edit category'), t('Save'), this.dataset, (patch) => request(
       `mutation Update($input: Update${type}Input!) { update${type}(input: $input) { __typename } }`,
       { input: { id, expectedVersion: Number(version), patch } }, { write: true },
     ));
@@ -120,13 +120,13 @@ class SampleButton extends TextButton {
       const data = await request('mutation LoadSample { loadSample { count } }', {}, { write: true });
       if (data) {
         await visit('/', { replace: true });
-        announce(`${plural(data.loadSample.count, 'book', 'books')} added.`, true);
+        announce(n('%s books added.', data.loadSample.count), true);
       }
     } catch (error) {
       const note = document.createElement('p');
       note.className = 'note bad';
       note.setAttribute('role', 'alert');
-      note.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Try again in a moment.';
+      note.textContent = error instanceof GraphQLError ? error.message : t('The catalogue did not respond. Try again in a moment.');
       this.append(note);
     } finally {
       button.disabled = false;

@@ -1,7 +1,9 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
 import { leaving } from './account.js';
 import { request, newKey, GraphQLError } from './request.js';
-import { fieldProblem, inWords, known } from './words.js';
+import { places, said, t, time } from './language.js';
+import { fieldProblem, known } from './words.js';
+import { Lookup } from './lookup.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
@@ -26,8 +28,6 @@ const checks = {
   price: (value) => /^\d+(\.\d\d?)?$/.test(value),
 };
 
-const kept = ['genreId', 'publisher', 'language']; // fields that the next book of a shelf has in common
-
 class BookForm extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector('form');
@@ -39,7 +39,9 @@ class BookForm extends HTMLElement {
     this.sent = ''; // the last input of a create
     this.key = ''; // the Idempotency-Key of sent
     this.lost = false; // whether sent has no response, so that it may be stored
+    this.lookup = new Lookup(this);
     this.restore();
+    this.lookup.start();
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.form.querySelector('.buttons button').disabled) return; // a save runs
@@ -48,9 +50,8 @@ class BookForm extends HTMLElement {
     });
     this.form.addEventListener('input', () => this.changed());
     this.form.elements.author.addEventListener('change', () => this.offer().catch(() => {})); // the author stays valid
-    this.form.elements.isbn.addEventListener('change', () => this.meet().catch(() => {})); // saving tells what is wrong with it
     this.form.querySelector('[data-cancel]').addEventListener('click', () => this.forget());
-    onLeave(() => !this.dirty() || this.done || confirm('Leave this form? Your changes are kept in this tab.'));
+    onLeave(() => !this.dirty() || this.done || confirm(t('Leave this form? Your changes are kept in this tab.')));
     addEventListener('beforeunload', this.warn);
     this.plate();
     watchToken(this);
@@ -63,6 +64,9 @@ class BookForm extends HTMLElement {
   values() {
     return Object.fromEntries(this.fields.map((name) => [name, this.form.elements[name].value.trim()]));
   }
+
+  // shown returns a stored value as the form shows it.
+  shown(name, value) { return this.form.elements[name].dataset.kind === 'date' ? known(value ?? '') : String(value ?? ''); }
 
   // label returns the label of a field.
   label(name) { return this.form.elements[name].labels[0].firstChild.textContent.trim(); }
@@ -83,7 +87,7 @@ class BookForm extends HTMLElement {
   keep() {
     const { newGenre, newCategory } = this.form.elements;
     const values = { ...this.values(), newGenre: newGenre.value, newCategory: newCategory.value };
-    sessionStorage.setItem(this.draft, JSON.stringify({ version: this.version, base: this.base, sent: this.sent, key: this.key, lost: this.lost, values }));
+    sessionStorage.setItem(this.draft, JSON.stringify({ version: this.version, base: this.base, sent: this.sent, key: this.key, lost: this.lost, untyped: [...this.lookup.untyped], values }));
   }
 
   // restore restores unsaved input of this tab. It also restores the version, so that saving detects later changes by
@@ -99,14 +103,17 @@ class BookForm extends HTMLElement {
     this.sent = draft.sent;
     this.key = draft.key;
     this.lost = draft.lost;
-    this.note('We restored what you typed earlier.', 'warn');
+    this.lookup.untyped = new Map(draft.untyped);
+    this.note(t('We restored what you typed earlier.'), 'warn');
     this.changed();
   }
 
-  // begin fills an empty form with what a book has in common with the one saved before.
-  begin(values) {
-    for (const name of kept) this.form.elements[name].value = values[name];
+  // begin offers values of the book saved before. If its ISBN came from the camera, it opens the camera again.
+  begin(values, isScanned) {
+    this.lookup.offer(values);
     this.base = this.values();
+    this.changed();
+    if (isScanned) this.lookup.scan(values.isbn);
   }
 
   forget() {
@@ -157,12 +164,12 @@ class BookForm extends HTMLElement {
   // server about all fields if one is wrong, so that all problems show at once.
   async read(names) {
     const others = this.fields.filter((name) => this.isOther(name));
-    const missing = names.filter((name) => this.isMissing(name)).map((field) => ({ field, message: field === 'genreId' ? 'Choose a genre' : 'Required' }));
+    const missing = names.filter((name) => this.isMissing(name)).map((field) => ({ field, words: field === 'genreId' ? t('Choose a genre') : t('Required') }));
     if (!others.length && !missing.length) return [];
     const { values, problems } = await this.meant(this.fields);
     for (const name of others) if (values[name]) this.form.elements[name].value = values[name];
     this.changed();
-    return [...missing, ...Object.entries(problems).map(([field, message]) => ({ field, message }))];
+    return [...missing, ...Object.entries(problems).map(([field, text]) => ({ field, text }))];
   }
 
   // offer offers other forms of the author, if a comma can be read in two ways.
@@ -187,25 +194,6 @@ class BookForm extends HTMLElement {
     }));
   }
 
-  // meet names the other books that have the ISBN.
-  async meet() {
-    const input = this.form.elements.isbn, place = input.closest('.field'), isbn = input.value;
-    place.querySelector('.met')?.remove();
-    if (!isbn.trim()) return;
-    const { booksByIsbn } = await request('query Met($isbn: String!) { booksByIsbn(isbn: $isbn) { id name } }', { isbn });
-    const others = booksByIsbn.filter(({ id }) => id !== this.id_);
-    if (!others.length || input.value !== isbn) return;
-    const met = document.createElement('p');
-    met.className = 'hint met';
-    met.setAttribute('role', 'status');
-    met.append('You have this book: ');
-    others.slice(0, 3).forEach(({ id, name }, i) => {
-      const link = Object.assign(document.createElement('a'), { href: `/books/${id}`, textContent: name });
-      met.append(i ? ', ' : '', link);
-    });
-    place.append(met);
-  }
-
   async save(choice) {
     this.clear();
     const buttons = this.form.querySelectorAll('.buttons button');
@@ -221,8 +209,8 @@ class BookForm extends HTMLElement {
       this.forget();
       if (this.another) {
         await visit('/books/new');
-        document.querySelector('book-form')?.begin({ ...values, genreId: data.createBook.book.genreId });
-        announce(`“${name}” was saved.`, true);
+        document.querySelector('book-form')?.begin({ ...values, genreId: data.createBook.book.genreId }, this.lookup.isScanned);
+        announce(t('“%s” was saved.', name), true);
         return;
       }
       await visit(`/books/${id}`);
@@ -238,7 +226,7 @@ class BookForm extends HTMLElement {
 
   // fail shows why a save failed.
   fail(error) {
-    this.note(error instanceof GraphQLError ? inWords(error.message) : 'The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
+    this.note(error instanceof GraphQLError ? error.message : t('The catalogue did not respond. Your changes are still here. Save again in a moment.'), 'bad');
   }
 
   // newGenre returns the new genre as GraphQL input. Its category is an existing one if the name is.
@@ -279,21 +267,21 @@ class BookForm extends HTMLElement {
   // doubt asks what to do with a form that has changed since a create without a response.
   doubt() {
     const { name } = JSON.parse(this.sent);
-    const box = this.note(`The first save got no response, so “${name}” may be stored already. You have changed the form since. `, 'warn');
+    const box = this.note(t('The first save got no response, so “%s” may be stored already. You have changed the form since.', name), 'warn');
     const look = document.createElement('a');
     look.href = `/?q=${encodeURIComponent(name)}&sort=added`;
     look.target = '_blank';
-    look.textContent = 'Look for it in a new tab';
+    look.textContent = t('Look for it in a new tab');
     const save = document.createElement('button');
     save.type = 'button';
     save.className = 'text-button';
-    save.textContent = 'Save as a new book';
+    save.textContent = t('Save as a new book');
     save.onclick = () => {
       this.sent = '';
       this.lost = false;
       this.save();
     };
-    box.append(look, ' or ', save, '.');
+    box.append(' ', ...places(t('%s or %s.'), look, save));
     box.tabIndex = -1;
     box.focus();
     return null;
@@ -322,16 +310,17 @@ class BookForm extends HTMLElement {
   // refuse shows a message at each field and a list of links to these fields, in the order of the form.
   refuse(problems) {
     const others = []; // messages without a field
-    for (const { field, message } of problems) {
+    for (const problem of problems) {
+      const { field } = problem;
       const name = field.split('.').at(-1).replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
       const input = this.form.elements[name] ?? (field.includes('category') ? this.form.elements.newCategory : this.form.elements.newGenre);
-      if (!input) { others.push(inWords(message)); continue; }
+      if (!input) { others.push(said(problem.text)); continue; }
       const place = input.closest('.field');
       if (place.classList.contains('wrong')) continue;
       const text = document.createElement('p');
       text.className = 'wrong-text';
       text.id = `${input.name}-wrong`;
-      text.textContent = fieldProblem(message, input.value);
+      text.textContent = problem.words ?? fieldProblem(problem.text, input.value);
       place.classList.add('wrong');
       place.append(text);
       input.setAttribute('aria-invalid', 'true');
@@ -346,8 +335,8 @@ class BookForm extends HTMLElement {
     });
     const box = this.note('', 'bad');
     const strong = document.createElement('strong');
-    strong.textContent = 'Not saved. ';
-    box.append(strong, links.length + others.length === 1 ? 'Check this field: ' : 'Check these fields: ');
+    strong.textContent = t('Not saved.');
+    box.append(strong, ` ${links.length + others.length === 1 ? t('Check this field:') : t('Check these fields:')} `);
     [...links, ...others].forEach((part, i) => box.append(i ? ', ' : '', part));
     box.append('.');
     box.tabIndex = -1;
@@ -375,40 +364,87 @@ class BookForm extends HTMLElement {
     }
   }
 
-  // clash merges changes that others have saved after this form was opened. The user chooses the value of each field that
-  // both have changed.
-  async clash() {
+  // latest reads the book, and who changed it. Without a book it says that it was deleted.
+  async latest() {
     const { book, history } = await request(current(this.fields), { id: this.id_ }, { read: true });
-    const [newest] = history.nodes;
-    const who = newest?.actorName ?? 'Someone else'; // callers with the scope catalogue:read see the name
-    if (!book) return this.note(`${who} deleted this book. Your changes are still here. To keep the book, add it as a new one.`, 'warn');
-    const theirs = Object.fromEntries(this.fields.map((name) => [name, this.form.elements[name].dataset.kind === 'date' ? known(book[name]) : String(book[name] ?? '')]));
+    const who = history.nodes[0]?.actorName ?? t('Someone else'); // callers with the scope catalogue:read see the name
+    if (!book) this.note(t('%s deleted this book. Your changes are still here. To keep the book, add it as a new one.', who), 'warn');
+    return { book, who };
+  }
+
+  // merge merges the user's changes with those of others. both has the fields that both have changed.
+  merge(book) {
+    const theirs = Object.fromEntries(this.fields.map((name) => [name, this.shown(name, book[name])]));
     const mine = this.values();
     const both = this.fields.filter((name) => mine[name] !== this.base[name] && theirs[name] !== this.base[name] && mine[name] !== theirs[name]);
     const merged = { ...theirs };
     for (const name of this.fields) if (mine[name] !== this.base[name]) merged[name] = mine[name];
+    return { theirs, mine, both, merged };
+  }
+
+  // compare says that others have changed the book, and offers to show their values. live.js calls it.
+  async compare() {
+    if (!this.id_) return;
+    const { book, who } = await this.latest();
+    this.querySelector('.changed')?.remove();
+    if (!book || book.version <= this.version || this.done || this.form.hidden || this.form.querySelector('.buttons button').disabled) return;
+    const box = Object.assign(document.createElement('p'), { className: 'note warn changed' });
+    box.setAttribute('role', 'status');
+    const button = Object.assign(document.createElement('button'), { type: 'button', className: 'text-button', textContent: t('Show the new values') });
+    button.onclick = () => {
+      box.remove();
+      this.take().catch((error) => this.fail(error));
+    };
+    box.append(t('%s changed this book. What you typed is still here.', who), ' ', button);
+    this.prepend(box);
+  }
+
+  // take shows the values of others in the form. The user chooses the value of each field that both have changed.
+  async take() {
+    const { book } = await this.latest();
+    if (!book) return;
+    const { theirs, both, merged } = this.merge(book);
+    if (both.length) return this.clash();
+    const news = this.fields.filter((name) => theirs[name] !== this.base[name]);
+    const { genreId } = this.form.elements;
+    if (![...genreId.options].some(({ value }) => value === theirs.genreId)) genreId.append(new Option(book.genre.name, theirs.genreId)); // a new genre
+    for (const name of this.fields) this.form.elements[name].value = merged[name];
+    this.base = theirs;
+    this.version = book.version;
+    this.changed();
+    this.note(t('Changed: %s.', news.map((name) => this.label(name)).join(', ')), 'warn');
+    this.form.elements[news[0]]?.focus();
+  }
+
+  // clash merges changes that others have saved after this form was opened. The user chooses the value of each field that
+  // both have changed.
+  async clash() {
+    const { book, who } = await this.latest();
+    if (!book) return;
+    const { theirs, mine, both, merged } = this.merge(book);
     const adopt = (values) => {
       this.base = theirs;
       this.version = book.version;
       return this.save(values);
     };
     if (!both.length) return adopt(merged);
+    this.querySelector('.changed')?.remove();
 
-    const shown = (name, value) => name === 'genreId' ? this.form.elements.genreId.querySelector(`[value="${value}"]`)?.textContent ?? value : value || '(nothing)';
+    const shown = (name, value) => name === 'genreId' ? this.form.elements.genreId.querySelector(`[value="${value}"]`)?.textContent ?? value : value || t('(nothing)');
     const box = document.createElement('div');
     box.className = 'clash';
-    box.innerHTML = `<div class="note warn" tabindex="-1"><strong><bdi></bdi> changed this book</strong><br>It was saved at <span></span>, after you opened it. Choose which changes to keep.</div>
-      <table><thead><tr><th scope="col"><span class="hidden">Field</span></th><th scope="col">Yours</th><th scope="col">Theirs (saved)</th></tr></thead><tbody></tbody></table>
+    box.innerHTML = `<div class="note warn" tabindex="-1"><strong></strong><br><span></span></div>
+      <table><thead><tr><th scope="col"><span class="hidden">${t('Field')}</span></th><th scope="col">${t('Yours')}</th><th scope="col">${t('Theirs (saved)')}</th></tr></thead><tbody></tbody></table>
       <div class="merged" hidden></div>
-      <p class="buttons"><button type="button" class="button main" data-save>Save this choice</button><button type="button" class="button" data-theirs>Discard my changes</button><button type="button" class="text-button push" data-back>Back to my form</button></p>`;
-    box.querySelector('bdi').textContent = who;
-    box.querySelector('.note span').textContent = new Date(book.updatedAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+      <p class="buttons"><button type="button" class="button main" data-save>${t('Save this choice')}</button><button type="button" class="button" data-theirs>${t('Discard my changes')}</button><button type="button" class="text-button push" data-back>${t('Back to my form')}</button></p>`;
+    box.querySelector('.note strong').append(...places(t('%s changed this book'), Object.assign(document.createElement('bdi'), { textContent: who })));
+    box.querySelector('.note span').textContent = t('It was saved at %s, after you opened it. Choose which changes to keep.', time(book.updatedAt, { hourCycle: 'h23' }));
     for (const name of both) {
       const row = box.querySelector('tbody').insertRow();
       row.innerHTML = `<th scope="row"><span></span><br><span class="small soft was"></span></th><td><label><input type="radio" value="mine" checked><span></span></label></td><td><label><input type="radio" value="theirs"><span></span></label></td>`;
       const [label, was, my, their] = row.querySelectorAll('span');
       label.textContent = this.label(name);
-      was.textContent = this.form.elements[name].dir && this.base[name] ? `was “${this.base[name]}”` : `was ${shown(name, this.base[name])}`;
+      was.textContent = this.form.elements[name].dir && this.base[name] ? t('was “%s”', this.base[name]) : t('was %s', shown(name, this.base[name]));
       my.textContent = shown(name, mine[name]);
       their.textContent = shown(name, theirs[name]);
       for (const radio of row.querySelectorAll('input')) {
@@ -419,10 +455,11 @@ class BookForm extends HTMLElement {
     const others = this.fields.filter((name) => !both.includes(name) && (mine[name] !== this.base[name] || theirs[name] !== this.base[name]));
     if (others.length) {
       const text = box.querySelector('.merged');
-      text.append('No conflict, both kept:', document.createElement('ul'));
+      text.append(t('No conflict, both kept:'), document.createElement('ul'));
       for (const name of others) {
         const item = document.createElement('li');
-        item.append(mine[name] !== this.base[name] ? 'your ' : 'their ', Object.assign(document.createElement('strong'), { textContent: this.label(name) }), `: ${shown(name, merged[name])}`);
+        const words = mine[name] !== this.base[name] ? t('your %s: %s') : t('their %s: %s');
+        item.append(...places(words, Object.assign(document.createElement('strong'), { textContent: this.label(name) }), shown(name, merged[name])));
         text.lastChild.append(item);
       }
       text.hidden = false;

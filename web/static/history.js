@@ -1,5 +1,6 @@
 // The history of a book: who changed it, and buttons that restore it.
 import { TextButton } from './buttons.js';
+import { t } from './language.js';
 import { request, holder, newKey, GraphQLError } from './request.js';
 import { visit, announce } from './visit.js';
 import { restored } from './undo.js';
@@ -18,7 +19,7 @@ class RestoreButton extends TextButton {
       restored({ id, expectedVersion: data.restoreBook.book.version }, Boolean(position));
     } catch (error) {
       this.key = null;
-      announce(error instanceof GraphQLError ? `Not restored: ${error.message}` : 'Not restored: the catalogue did not respond.', true, { bad: true });
+      announce(error instanceof GraphQLError ? t('Not restored: %s', error.message) : t('Not restored: the catalogue did not respond.'), true, { bad: true });
     }
   }
 }
@@ -34,7 +35,7 @@ async function showActors() {
   const actors = new Map(data?.history.nodes.map(({ position, actor, actorName }) => [position, actorName ?? actor]));
   for (const place of places) {
     const actor = actors.get(place.dataset.actor);
-    place.textContent = actor ? `, by ${actor}` : '';
+    place.textContent = actor ? t(', by %s', actor) : '';
   }
 }
 document.addEventListener('token', showActors);

@@ -1,12 +1,12 @@
 // The import page. /api/imports checks and imports a file in the background.
 import { account, token } from './account.js';
 import { holder, authorization, ask, newKey } from './request.js';
-import { inWords, known } from './words.js';
+import { byKey, n, number, said, t } from './language.js';
+import { known } from './words.js';
 import { onLeave, announce } from './visit.js';
 
-const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
-const number = (n) => n.toLocaleString('en');
-const count = (n, noun) => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
+const ended = (state) => !['waiting', 'reading', 'looking_up', 'importing'].includes(state.status);
+const rowsOf = (count) => n('%s rows', count);
 
 // element creates an element with properties and children. Strings become text nodes, so that files cannot inject HTML.
 function element(tag, properties = {}, ...children) {
@@ -17,11 +17,14 @@ function element(tag, properties = {}, ...children) {
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
+// sentences returns messages of the server as sentences, as it does in English.
+const sentences = (messages) => messages.map((message) => `${capital(said(message)).replace(/\.$/, '')}.`).join(' ');
+
 // radio returns a labelled radio button. name is the name of its group.
 const radio = (name, value, text, properties = {}) => element('label', { className: 'choice' }, element('input', { type: 'radio', name, value, required: true, ...properties }), element('span', {}, ...[text].flat()));
 
 // unreadable says in which rows the values of a form cannot be read.
-const unreadable = ({ text, rows, places }) => `${text} is not readable, stored books keep theirs (${places.join(', ')}${rows > places.length ? ` and ${number(rows - places.length)} more` : ''})`;
+const unreadable = ({ text, rows, places }) => rows > places.length ? n('%[2]s is not readable, stored books keep theirs (%[3]s and %[1]s more)', rows - places.length, text, places.map(said).join(', ')) : t('%s is not readable, stored books keep theirs (%s)', text, places.map(said).join(', '));
 
 const options = (list, selected) => list.map(([value, text]) => element('option', { value, selected: value === selected }, text));
 
@@ -40,7 +43,7 @@ let work = null;
 class BookImport extends HTMLElement {
   connectedCallback() {
     const fields = this.dataset.fields.split(';').map((field) => field.split(':'));
-    this.words = Object.fromEntries(fields); // by field
+    this.words = Object.fromEntries(fields.map(([field, label]) => [field, t(label)]));
     this.encodings = this.dataset.encodings.split(';');
     this.standIns = Object.fromEntries(fields.map(([field, , standIn]) => [field, standIn])); // suggested for books without a value
     this.optional = fields.filter(([, , , optional]) => optional).map(([field]) => field);
@@ -57,7 +60,7 @@ class BookImport extends HTMLElement {
       this.input.files = event.dataTransfer.files;
       this.take(event.dataTransfer.files);
     });
-    onLeave(() => !this.input.disabled || confirm('Leave this page? The import continues.'));
+    onLeave(() => !this.input.disabled || confirm(t('Leave this page? The import continues.')));
     this.result.replaceChildren();
     this.fail('');
     if (work?.address) this.attempt(() => this.follow());
@@ -76,30 +79,33 @@ class BookImport extends HTMLElement {
   // send sends a request with the token. It asks for a token until the server accepts it or the user cancels.
   async send(method, address, body, headers = {}) {
     for (let message = ''; ; ) {
-      if (!holder().known && !await ask(message)) throw new ImportError('Sign in, or enter an access token, to import.');
+      if (!holder().known && !await ask(message)) throw new ImportError(t('Sign in, or enter an access token, to import.'));
       const path = token() ? address : address.replace(/^\/api\/imports/, '/import/files'); // where the session counts
-      const response = await fetch(path, { method, body, headers: { ...headers, ...authorization() } });
+      const response = await fetch(path, { method, body, headers: { ...headers, ...byKey, ...authorization() } });
       if (response.ok) return response;
-      const answer = await response.json();
-      if (![401, 403].includes(response.status)) throw new ImportError(inWords(answer.message));
-      message = `${account() && !token() && response.status === 401 ? 'You are signed out. Sign in again.' : inWords(answer.message)} The file is still here.`;
+      const { text, message: plain } = await response.json();
+      const refusal = text ? said(text) : plain;
+      if (![401, 403].includes(response.status)) throw new ImportError(refusal);
+      message = t('%s The file is still here.', account() && !token() && response.status === 401 ? t('You are signed out. Sign in again.') : refusal);
       if (!await ask(message)) throw new ImportError(message);
     }
   }
 
-  // run checks or imports the file. A second try has the same key, so that it finds the import of the first.
-  run(dryRun, key = newKey()) {
+  // run checks or imports the file, or looks up its rows. A second try has the same key, so that it finds the first.
+  run(dryRun, lookup = false, key = newKey()) {
     const mine = work; // the user may leave, return and choose another file before the response
     const query = new URLSearchParams({ file_name: work.file.name, dry_run: dryRun, ...work.answers });
+    if (lookup) query.set('lookup', true);
+    mine.isLookup = lookup;
     for (const [field, column] of Object.entries(work.columns)) query.append('map', `${field}=${column}`);
     for (const [field, value] of Object.entries(work.defaults)) query.append('default', `${field}=${value}`);
     return this.attempt(async () => {
-      this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? 'Uploading and checking the file.' : 'Starting the import.'));
+      this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? t('Uploading and checking the file.') : t('Starting the import.')));
       const begun = await this.send('POST', `/api/imports?${query}`, mine.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': key });
       mine.address = begun.headers.get('Location');
       await begun.text(); // else the browser keeps the request open
       await this.follow();
-    }, () => this.run(dryRun, key));
+    }, () => this.run(dryRun, lookup, key));
   }
 
   // attempt does something while no other file can be chosen, and shows its failure with a button for retry.
@@ -113,8 +119,8 @@ class BookImport extends HTMLElement {
       const readable = await work.file.slice(0, 1).arrayBuffer().then(() => true, () => false);
       if (work.state) this.show(work.state);
       else this.result.replaceChildren();
-      if (!readable) this.fail(`“${work.file.name}” was changed or removed after you chose it. Choose it again.`);
-      else this.fail(error instanceof ImportError ? error.message : 'The catalogue did not respond. What was saved stays saved.', retry);
+      if (!readable) this.fail(t('“%s” was changed or removed after you chose it. Choose it again.', work.file.name));
+      else this.fail(error instanceof ImportError ? error.message : t('The catalogue did not respond. What was saved stays saved.'), retry);
     } finally {
       this.input.disabled = false;
     }
@@ -128,63 +134,78 @@ class BookImport extends HTMLElement {
       if (ended(state)) {
         work.address = null;
         work.state = state;
-        return this.show(state);
+        return work.isLookup && state.status === 'done' ? this.complete(state) : this.show(state);
       }
       this.progress(state);
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }
 
+  // complete checks a list with what look-ups found, in place of the list.
+  async complete({ rejects }) {
+    if (!rejects.url) throw new ImportError(t('The server could not keep what it found. Try again later.'));
+    const { name } = work.file;
+    work.file = new File([await (await this.send('GET', rejects.url)).blob()], name);
+    return this.run(true);
+  }
+
   fail(text, retry) {
     const place = this.querySelector('.problems');
     place.hidden = !text;
-    place.replaceChildren(text, ...retry ? [' ', button('Try again', retry, 'text-button')] : []);
+    place.replaceChildren(text, ...retry ? [' ', button(t('Try again'), retry, 'text-button')] : []);
   }
 
   progress(state) {
     const { created, updated, unchanged, rejected, skipped } = state.counts;
-    const rows = created + updated + unchanged + rejected + skipped;
+    const isLookup = state.status === 'looking_up';
+    const rows = isLookup ? state.looked_up : created + updated + unchanged + rejected + skipped;
     if (!this.result.querySelector('progress')) {
-      const bar = element('progress', { ariaLabel: state.dry_run ? 'Check' : 'Import' });
-      const stop = button('Stop', () => this.send('DELETE', work.address).then((response) => response.text()).catch((error) => this.fail(error.message)));
-      this.result.replaceChildren(bar, element('p'), element('p', { className: 'buttons' }, stop));
+      const bar = element('progress', { ariaLabel: state.dry_run ? t('Check') : t('Import') });
+      const stop = button(work.isLookup ? t('End the look-ups') : t('Stop'), () => this.send('DELETE', work.address).then((response) => response.text()).catch((error) => this.fail(error.message)));
+      this.result.replaceChildren(bar, element('p'), element('p', { className: 'buttons' }, stop), element('div'));
     }
-    const [bar, text] = this.result.children;
+    const [bar, text, , found] = this.result.children;
     bar.max = state.rows || 1;
-    if (state.status === 'importing') bar.value = rows;
-    text.textContent = { waiting: 'Waiting for other imports.', reading: 'Reading the file.' }[state.status] ?? `${number(rows)} of ${count(state.rows, 'row')}.`;
+    if (isLookup || state.status === 'importing') bar.value = rows;
+    if (isLookup && state.first_rows.length > found.querySelectorAll('tbody tr').length) found.replaceChildren(this.firstRows(state));
+    text.textContent = { waiting: t('Waiting for other imports.'), reading: t('Reading the file.') }[state.status] ?? n('%[2]s of %[1]s rows.', state.rows, number(rows));
   }
 
   // show shows the result of a check or an import. The focus goes to the first question.
   show(state) {
     const isFocused = this.contains(document.activeElement) || document.activeElement === document.body;
     const parts = [element('h2', {}, work.file.name)];
-    if (state.format) parts.push(element('p', { className: 'soft' }, capital(state.format) + (state.rows ? `, ${count(state.rows, 'row')}` : '')));
+    if (state.format) parts.push(element('p', { className: 'soft' }, capital(t(state.format)) + (state.rows ? `, ${rowsOf(state.rows)}` : '')));
     const { created, namesakes, updated, unchanged, rejected, skipped } = state.counts;
     const done = state.status === 'done';
     if (done) {
-      announce(state.dry_run ? 'The file is checked.' : 'The file is imported.');
-      const figures = [[created, state.dry_run ? 'new' : 'created'], [updated, 'changed'], [unchanged, 'unchanged'], [rejected, 'rejected']];
-      if (skipped) figures.push([skipped, 'skipped']);
-      parts.push(element('dl', { className: 'figures' }, ...figures.map(([n, word]) => element('div', {}, element('dt', {}, word), element('dd', {}, number(n))))));
+      announce(state.dry_run ? t('The file is checked.') : t('The file is imported.'));
+      const figures = [[created, state.dry_run ? t('new') : t('created')], [updated, t('changed')], [unchanged, t('unchanged')], [rejected, t('rejected')]];
+      if (skipped) figures.push([skipped, t('skipped')]);
+      parts.push(element('dl', { className: 'figures' }, ...figures.map(([count, word]) => element('div', {}, element('dt', {}, word), element('dd', {}, number(count))))));
     } else if (state.questions.length) {
-      announce(`The file is checked. It leaves ${count(state.questions.length, 'question')}.`);
+      announce(n('The file is checked. It leaves %s questions.', state.questions.length));
     } else {
-      announce(state.message);
-      parts.push(element('p', { className: 'note bad' }, inWords(state.message)));
+      const message = sentences(state.message);
+      announce(message);
+      parts.push(element('p', { className: 'note bad' }, message));
     }
     if (done && state.dry_run && namesakes) {
-      parts.push(element('p', { className: 'note warn' }, `${count(namesakes, 'new book')} ${namesakes === 1 ? 'has a name that is' : 'have names that are'} stored with another author. To correct an author, change the stored book: an import adds a second one.`));
+      parts.push(element('p', { className: 'note warn' }, n('%s new books have names that are stored with another author. To correct an author, change the stored book: an import adds a second one.', namesakes)));
     }
     if (done && state.dry_run && created + updated) {
-      parts.push(element('p', { className: 'buttons' }, button(`Import ${count(created + updated, 'book')}`, () => this.run(false), 'button main')));
+      parts.push(element('p', { className: 'buttons' }, button(n('Import %s books', created + updated), () => this.run(false), 'button main')));
     } else if (done && !state.dry_run) {
-      parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: created + updated ? `/?since=${encodeURIComponent(state.created_at)}` : '/' }, 'See the books')));
+      parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: created + updated ? `/?since=${encodeURIComponent(state.created_at)}` : '/' }, t('See the books'))));
     }
     const missing = state.columns.flatMap(({ field, forms }) => forms.filter(({ value }) => !value).map((form) => `${this.words[field]}: ${unreadable(form)}`));
-    if (done && !state.dry_run && missing.length) parts.push(element('h2', {}, 'Values that are not readable'), element('ul', {}, ...missing.map((text) => element('li', { dir: 'auto' }, text))));
+    if (done && !state.dry_run && missing.length) parts.push(element('h2', {}, t('Values that are not readable')), element('ul', {}, ...missing.map((text) => element('li', { dir: 'auto' }, text))));
     if (state.rejects.first.length) parts.push(this.rejects(state));
     if (state.changes.length) parts.push(this.changes(state));
+    if (state.dry_run && state.lookups && (rejected || state.questions.some(({ parameter }) => parameter === 'map'))) {
+      parts.push(element('p', { className: 'buttons' }, button(t('Look up what is missing'), () => { this.keep(this.result.querySelector('form')); this.run(true, true); }),
+        element('span', { className: 'small soft' }, t('Other libraries are asked for each ISBN. Values of the file stay.'))));
+    }
     if (state.dry_run) parts.push(this.form(state));
     if (state.dry_run && state.first_rows.length) parts.push(this.firstRows(state));
     this.result.replaceChildren(...parts);
@@ -194,11 +215,11 @@ class BookImport extends HTMLElement {
   // form shows the questions, the columns of the fields that they are not about, and how the file is read.
   form(state) {
     const asked = state.questions.flatMap(({ fields }) => fields);
-    const check = (className) => element('p', { className: 'buttons' }, element('button', { className }, 'Check again'));
+    const check = (className) => element('p', { className: 'buttons' }, element('button', { className }, t('Check again')));
     const form = element('form', { className: 'reading' }, ...state.questions.flatMap((question) => question.parameter === 'map' ? question.fields.map((field) => this.columnQuestion(state, question, field)) : this.question(question)));
     if (state.questions.length) form.append(check('button main'));
     if (state.header.length) form.append(...this.mapping(state, this.fields.filter((field) => !asked.includes(field))));
-    if (state.unused.length) form.append(element('p', { className: 'soft' }, `Not used: ${state.unused.map((name) => name || '(no name)').join(', ')}`));
+    if (state.unused.length) form.append(element('p', { className: 'soft' }, t('Not used: %s', state.unused.map((name) => name || t('(no name)')).join(', '))));
     if (state.header.length && !state.questions.length) form.append(check('button'));
     form.append(this.reading(state));
     form.addEventListener('input', ({ target }) => {
@@ -218,30 +239,30 @@ class BookImport extends HTMLElement {
 
   // question shows a question with its examples and its answers.
   question({ parameter, text, examples, answers }) {
-    const choices = answers.map((answer) => radio(`ask-${parameter}`, `${answer.parameter}=${answer.value}`, answer.label, { checked: work.answers[answer.parameter] === answer.value }));
-    if (parameter === 'encoding') choices.push(this.choiceRow('ask-encoding', 'encoding', 'Another encoding', element('select', { ariaLabel: 'Another encoding' }, ...options([['', 'Choose an encoding'], ...this.encodings.map((name) => [name, name])]))));
-    return element('fieldset', { className: 'note warn' }, element('legend', {}, text),
-      ...examples.length ? [element('ul', {}, ...examples.map((example) => element('li', {}, inWords(example))))] : [], ...choices);
+    const choices = answers.map((answer) => radio(`ask-${parameter}`, `${answer.parameter}=${answer.value}`, said(answer.label), { checked: work.answers[answer.parameter] === answer.value }));
+    if (parameter === 'encoding') choices.push(this.choiceRow('ask-encoding', 'encoding', t('Another encoding'), element('select', { ariaLabel: t('Another encoding') }, ...options([['', t('Choose an encoding')], ...this.encodings.map((name) => [name, name])]))));
+    return element('fieldset', { className: 'note warn' }, element('legend', {}, sentences(text)),
+      ...examples.length ? [element('ul', {}, ...examples.map((example) => element('li', {}, sentences(example))))] : [], ...choices);
   }
 
   // columnQuestion asks for the column of a field, or for the value of its empty cells.
   columnQuestion(state, { candidates }, field) {
     const word = this.words[field], name = `ask-${field}`;
     const { column: found, empty_rows: empty = 0 } = state.columns.find((column) => column.field === field) ?? {};
-    const box = element('fieldset', { className: 'note warn' }, element('legend', {}, empty ? `${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}` : `${found ? `The column ${found} is empty. ` : ''}Which column is ${word}?`));
+    const box = element('fieldset', { className: 'note warn' }, element('legend', {}, empty ? n('%s rows have no %s', empty, word) : found ? t('The column %s is empty. Which column is %s?', found, word) : t('Which column is %s?', word)));
     box.dataset.field = field;
-    if (field === 'category') box.append(element('p', { className: 'hint' }, 'New genres need a category.'));
-    else if (field !== 'name' && !this.optional.includes(field)) box.append(element('p', { className: 'hint' }, `The catalogue stores no book without ${word}. One value serves all that lack it, and you can correct it later.`));
+    if (field === 'category') box.append(element('p', { className: 'hint' }, t('New genres need a category.')));
+    else if (field !== 'name' && !this.optional.includes(field)) box.append(element('p', { className: 'hint' }, t('The catalogue stores no book without %s. One value serves all that lack it, and you can correct it later.', word)));
     for (const { column, first } of candidates.filter((candidate) => candidate.field === field)) {
       box.append(radio(name, `column=${column}`, [element('strong', { dir: 'auto' }, column), ...first.length ? [': ', element('bdi', {}, first.join('; '))] : []]));
     }
-    if (empty) box.append(radio(name, 'none', empty === 1 ? 'Leave it out' : 'Leave them out', { checked: !work.defaults[field] }));
-    else box.append(this.choiceRow(name, 'column', box.querySelector('label') ? 'Another column' : 'A column', this.columnSelect(state, field, 'Choose a column')));
+    if (empty) box.append(radio(name, 'none', empty === 1 ? t('Leave it out') : t('Leave them out'), { checked: !work.defaults[field] }));
+    else box.append(this.choiceRow(name, 'column', box.querySelector('label') ? t('Another column') : t('A column'), this.columnSelect(state, field, t('Choose a column'))));
     if (field !== 'name') {
-      box.append(this.choiceRow(name, 'value', { 0: 'A value for all', 1: 'A value for it' }[empty] ?? 'A value for them', element('input', { ariaLabel: `${word} of ${empty ? 'these rows' : 'all books'}`, value: work.defaults[field] ?? this.standIns[field] })));
+      box.append(this.choiceRow(name, 'value', { 0: t('A value for all'), 1: t('A value for it') }[empty] ?? t('A value for them'), element('input', { ariaLabel: empty ? t('%s of these rows', word) : t('%s of all books', word), value: work.defaults[field] ?? this.standIns[field] })));
       if (work.defaults[field]) box.lastChild.querySelector('[type=radio]').checked = true;
     }
-    if (this.optional.includes(field)) box.append(radio(name, 'none', field === 'category' ? 'None: the genres exist already' : 'Do not import'));
+    if (this.optional.includes(field)) box.append(radio(name, 'none', field === 'category' ? t('None: the genres exist already') : t('Do not import')));
     return box;
   }
 
@@ -254,8 +275,8 @@ class BookImport extends HTMLElement {
     const one = (label, none, value) => element('select', { ariaLabel: label, name: field }, ...options([['', none], ...all], value));
     const isJoin = field === 'author' && chosen && !all.some(([address]) => address === chosen);
     const [first, second] = isJoin ? chosen.split(/\+(?!.*\+)/) : [chosen, ''];
-    const box = element('span', { className: 'pair' }, one(`Column of ${this.words[field]}`, none, first));
-    if (field === 'author') box.append(one('Column of the family names', 'and no second column', second));
+    const box = element('span', { className: 'pair' }, one(t('Column of %s', this.words[field]), none, first));
+    if (field === 'author') box.append(one(t('Column of the family names'), t('and no second column'), second));
     return box;
   }
 
@@ -283,11 +304,11 @@ class BookImport extends HTMLElement {
 
   rejects(state) {
     const named = (column) => state.header.includes(column) ? column : this.words[column] ?? column;
-    const rows = state.rejects.first.flatMap(({ place, problems }) => problems.map((p) => [capital(place), named(p.column), p.value, inWords(p.message), inWords(p.mend)]));
-    const box = element('section', {}, ...this.table('Rejected rows', ['Place', 'Column', 'Found', 'Problem', 'How to fix it'], rows));
+    const rows = state.rejects.first.flatMap(({ place, problems }) => problems.map((p) => [capital(said(place)), named(p.column), p.value, said(p.message), said(p.mend)]));
+    const box = element('section', {}, ...this.table(t('Rejected rows'), [t('Place'), t('Column'), t('Found'), t('Problem'), t('How to fix it')], rows));
     if (state.rejects.url) {
-      box.append(element('p', { className: 'buttons' }, button('Download the rejected rows', () => this.save(state.rejects.url)),
-        element('span', { className: 'small soft' }, 'Fix the file, then import it again.')));
+      box.append(element('p', { className: 'buttons' }, button(t('Download the rejected rows'), () => this.save(state.rejects.url)),
+        element('span', { className: 'small soft' }, t('Fix the file, then import it again.'))));
     }
     return box;
   }
@@ -295,11 +316,11 @@ class BookImport extends HTMLElement {
   // changes shows the books that the import would change, as a book's history does.
   changes({ changes, counts }) {
     const value = (text) => text && known(text);
-    const items = changes.map(({ id, name, place, fields }) => element('li', {}, element('h3', { dir: 'auto' }, element('a', { href: `/books/${id}` }, name)), element('p', { className: 'small soft' }, capital(place)),
+    const items = changes.map(({ id, name, place, fields }) => element('li', {}, element('h3', { dir: 'auto' }, element('a', { href: `/books/${id}` }, name)), element('p', { className: 'small soft' }, capital(said(place))),
       element('dl', { className: 'differences' }, ...fields.map((field) => element('div', {}, element('dt', {}, this.words[field.field]),
-        element('dd', { dir: 'auto' }, ...field.old ? [element('del', {}, value(field.old)), ' '] : [], field.new ? element('ins', {}, value(field.new)) : element('span', { className: 'soft' }, 'none')))))));
+        element('dd', { dir: 'auto' }, ...field.old ? [element('del', {}, value(field.old)), ' '] : [], field.new ? element('ins', {}, value(field.new)) : element('span', { className: 'soft' }, t('none'))))))));
     const more = counts.updated - changes.length;
-    return element('section', {}, element('h2', {}, 'Changed books'), element('ol', { className: 'history' }, ...items), ...more > 0 ? [element('p', { className: 'soft' }, `And ${count(more, 'more book')}.`)] : []);
+    return element('section', {}, element('h2', {}, t('Changed books')), element('ol', { className: 'history' }, ...items), ...more > 0 ? [element('p', { className: 'soft' }, n('And %s more books.', more))] : []);
   }
 
   // save downloads a file that needs the token.
@@ -321,32 +342,32 @@ class BookImport extends HTMLElement {
       const word = this.words[field];
       const given = work.columns[field];
       const chosen = column && this.addresses(state).some(([address]) => address === given) ? given : column ?? '';
-      const select = this.columnSelect(state, field, this.optional.includes(field) ? 'Do not import' : 'No column', chosen);
+      const select = this.columnSelect(state, field, this.optional.includes(field) ? t('Do not import') : t('No column'), chosen);
       select.dataset.found = chosen;
       select.dataset.field = field;
-      const value = field === 'name' ? '' : element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => `${name} if empty`), ...forms.filter(({ text, value }) => !value || text !== known(value)).map((form) => form.value ? `${form.text} is ${known(form.value)} (${count(form.rows, 'row')})` : unreadable(form))];
-      if (empty) reading.unshift(`${count(empty, 'row')} ${empty === 1 ? 'has' : 'have'} no ${word}`);
+      const value = field === 'name' ? '' : element('input', { ariaLabel: t('Value of %s if empty', word), name: field, value: work.defaults[field] ?? '' });
+      const reading = [...others.map((name) => t('%s if empty', name)), ...forms.filter(({ text, value }) => !value || text !== known(value)).map((form) => form.value ? t('%s is %s (%s)', form.text, known(form.value), rowsOf(form.rows)) : unreadable(form))];
+      if (empty) reading.unshift(n('%s rows have no %s', empty, word));
       return [word, select, value, reading.join('; ')];
     });
-    return this.table('Columns', ['Field', 'Column', 'Default if empty', 'Read as'], rows, true);
+    return this.table(t('Columns'), [t('Field'), t('Column'), t('Default if empty'), t('Read as')], rows, true);
   }
 
   // reading shows the options for a file that is read wrongly.
   reading({ sheets, status }) {
     const control = (name, label, made) => element('div', { className: 'field' }, element('label', { htmlFor: `read-${name}` }, label), Object.assign(made, { name, id: `read-${name}` }));
-    const choose = (name, label, list) => control(name, label, element('select', {}, ...options([['', 'Automatic'], ...list], work.answers[name])));
-    const type = (name, label, properties = {}) => control(name, label, element('input', { placeholder: 'Automatic', value: work.answers[name] ?? '', ...properties }));
-    const box = element('details', { open: status === 'refused' }, element('summary', {}, 'Read the file in another way'), element('div', { className: 'field-row' },
-      ...sheets.read.length ? [choose('sheet', 'Sheet', [...sheets.read, ...sheets.left_out].map((name) => [name, name]))]
-        : [choose('encoding', 'Encoding', this.encodings.map((name) => [name, name])), type('delimiter', 'Delimiter', { maxLength: 4 })],
-      choose('no_header', 'Header', [['true', 'None: the first row is a book']]),
-      type('header_row', sheets.read.length ? 'Row of the header' : 'Line of the header', { type: 'number', min: 1, max: 1000 }),
-      choose('format', 'Format', [['csv', 'CSV'], ['json', 'JSON'], ['xlsx', 'Spreadsheet']]),
-      choose('dates', 'Dates', [['dmy', 'Day first'], ['mdy', 'Month first'], ['iso', 'Year first']]),
-      choose('decimal', '85.000 in prices', [['comma', 'Is 85000'], ['point', 'Is 85']]),
-      choose('duplicates', 'Rows of one book', [['last', 'Use the last'], ['first', 'Use the first'], ['keep', 'Keep all'], ['reject', 'Skip the book']])),
-      element('p', { className: 'buttons' }, element('button', { className: 'button', formNoValidate: true }, 'Read again'))); // also without answers
+    const choose = (name, label, list) => control(name, label, element('select', {}, ...options([['', t('Automatic')], ...list], work.answers[name])));
+    const type = (name, label, properties = {}) => control(name, label, element('input', { placeholder: t('Automatic'), value: work.answers[name] ?? '', ...properties }));
+    const box = element('details', { open: status === 'refused' }, element('summary', {}, t('Read the file in another way')), element('div', { className: 'field-row' },
+      ...sheets.read.length ? [choose('sheet', t('Sheet of the file'), [...sheets.read, ...sheets.left_out].map((name) => [name, name]))]
+        : [choose('encoding', t('Encoding'), this.encodings.map((name) => [name, name])), type('delimiter', t('Delimiter'), { maxLength: 4 })],
+      choose('no_header', t('Header'), [['true', t('None: the first row is a book')]]),
+      type('header_row', sheets.read.length ? t('Row of the header') : t('Line of the header'), { type: 'number', min: 1, max: 1000 }),
+      choose('format', t('Format'), [['csv', 'CSV'], ['json', 'JSON'], ['xlsx', t('Spreadsheet')]]),
+      choose('dates', t('Dates'), [['dmy', t('Day first')], ['mdy', t('Month first')], ['iso', t('Year first')]]),
+      choose('decimal', t('85.000 in prices'), [['comma', t('Is 85000')], ['point', t('Is 85')]]),
+      choose('duplicates', t('Rows of one book'), [['last', t('Use the last')], ['first', t('Use the first')], ['keep', t('Keep all')], ['reject', t('Skip the book')]])),
+      element('p', { className: 'buttons' }, element('button', { className: 'button', formNoValidate: true }, t('Read again')))); // also without answers
     box.dataset.reading = '';
     return box;
   }
@@ -376,8 +397,8 @@ class BookImport extends HTMLElement {
   }
 
   firstRows(state) {
-    return element('section', {}, ...this.table('First rows', this.fields.map((field) => this.words[field]),
-      state.first_rows.map(({ values }) => this.fields.map((field) => values[field] && known(values[field])))));
+    return element('section', {}, ...this.table(t('First rows'), this.fields.map((field) => this.words[field]),
+      state.first_rows.map(({ values, sources }) => this.fields.map((field) => values[field] && [known(values[field]), ...sources[field] ? [' ', element('span', { className: 'small soft' }, sources[field])] : []]))));
   }
 }
 

@@ -1,6 +1,7 @@
 // Keys: single keys, which users can turn off, and the list of keys.
+import { t } from './language.js';
 
-const keys = { '/': 'Search', j: 'Next book', k: 'Previous book', x: 'Tick the book', e: 'Edit the book', '?': 'List the keys', 'Ctrl+S': 'Save the form' };
+const keys = { '/': t('Search'), j: t('Next book'), k: t('Previous book'), x: t('Tick the book'), e: t('Edit the book'), '?': t('List the keys'), 'Ctrl+S': t('Save the form') };
 const place = 'single-keys';
 const press = (control) => { if (control?.checkVisibility()) control.click(); };
 const areOff = () => localStorage.getItem(place) === 'off';
@@ -9,8 +10,8 @@ const areOff = () => localStorage.getItem(place) === 'off';
 function list() {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'keys-title');
-  dialog.innerHTML = `<form method="dialog"><h2 id="keys-title">Keys</h2><dl class="keys"></dl>
-    <label class="choice"><input type="checkbox" id="single-keys"> Use single keys</label><p class="buttons"><button class="button">Close</button></p></form>`;
+  dialog.innerHTML = `<form method="dialog"><h2 id="keys-title">${t('Keys')}</h2><dl class="keys"></dl>
+    <label class="choice"><input type="checkbox" id="single-keys"> ${t('Use single keys')}</label><p class="buttons"><button class="button">${t('Close')}</button></p></form>`;
   for (const [key, words] of Object.entries(keys)) {
     const row = document.createElement('div');
     row.innerHTML = '<dt><kbd></kbd></dt><dd></dd>';

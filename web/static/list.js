@@ -1,5 +1,6 @@
 // The list of books: fields that find values of a filter, and ticked books.
-import { plural } from './buttons.js';
+import './buttons.js';
+import { n, t } from './language.js';
 import { request, GraphQLError } from './request.js';
 import { announce } from './visit.js';
 
@@ -22,9 +23,9 @@ async function find(field) {
     if (!response.ok) throw new Error(response.statusText);
     const next = new DOMParser().parseFromString(await response.text(), 'text/html');
     values().replaceWith(next.getElementById(field.id).closest('fieldset').querySelector('.values'));
-    announce(`${values().querySelectorAll('input').length} shown`);
+    announce(t('%s shown', values().querySelectorAll('input').length));
   } catch (error) {
-    if (error.name !== 'AbortError') values().textContent = 'The catalogue did not respond. Try again in a moment.';
+    if (error.name !== 'AbortError') values().textContent = t('The catalogue did not respond. Try again in a moment.');
   }
 }
 
@@ -44,7 +45,7 @@ document.addEventListener('shown', () => { elsewhere = []; });
 
 // offerAgain announces why the catalogue was not read, and offers to try again.
 export function offerAgain(error, act) {
-  announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act, bad: true });
+  announce(error instanceof GraphQLError ? error.message : t('The catalogue did not respond.'), true, { label: t('Try again'), act, bad: true });
 }
 
 // showTicked shows the number of ticked books and the actions for them. If the whole page is ticked, it offers the whole
@@ -56,9 +57,9 @@ function showTicked() {
   const isPage = !ticks(':not(:checked)').length;
   const all = bar.querySelector('[data-all]');
   bar.hidden = !chosen.length;
-  bar.querySelector('strong').textContent = isPage && chosen.length < total ? `${chosen.length.toLocaleString('en')} of ${plural(total, 'book', 'books')} ticked` : `${plural(chosen.length, 'book', 'books')} ticked`;
+  bar.querySelector('strong').textContent = isPage && chosen.length < total ? n('%[2]s of %[1]s books ticked', total, chosen.length) : n('%s books ticked', chosen.length);
   all.hidden = chosen.length === total || isPage && total > maxFound;
-  all.textContent = isPage ? `Tick all ${total.toLocaleString('en')}` : total > ticks().length ? 'Tick this page' : 'Tick all';
+  all.textContent = isPage ? t('Tick all %s', total) : total > ticks().length ? t('Tick this page') : t('Tick all');
   bar.querySelector('.limit').hidden = !all.hidden || chosen.length === total;
   for (const link of bar.querySelectorAll('[data-format]')) link.href = `/api/books?ids=${chosen}&format=${link.dataset.format}`;
   for (const link of bar.querySelectorAll('[data-address]')) link.href = `${link.dataset.address}?ids=${chosen}`;
@@ -86,7 +87,7 @@ async function bulk(action) {
   try {
     actions = await loadActions();
   } catch {
-    return announce('A part of this page did not load. Try again.', true, { bad: true });
+    return announce(t('A part of this page did not load. Try again.'), true, { bad: true });
   }
   actions[action](chosenBooks());
 }
@@ -100,7 +101,7 @@ document.addEventListener('click', (event) => {
   const button = event.target.closest('.ticked button');
   if (!button) return;
   if ('delete' in button.dataset) return bulk('deleteBooks');
-  if ('genre' in button.dataset) return bulk('changeGenre');
+  if ('change' in button.dataset) return bulk('changeBooks');
   const isAll = 'all' in button.dataset;
   if (isAll && !ticks(':not(:checked)').length) return tickFound(button.closest('.ticked'));
   elsewhere = [];

@@ -1,6 +1,7 @@
 // Login at an OpenID provider: authorization code with PKCE (RFC 7636). The page goes to the provider and comes back;
 // sessionStorage has the state of the login.
 import { claims, keepToken, origin } from './account.js';
+import { t } from './language.js';
 
 const place = 'login'; // key of state, nonce and verifier
 
@@ -23,19 +24,19 @@ class LogIn extends HTMLElement {
       sessionStorage.removeItem(origin);
       location.replace(from);
     } catch (error) {
-      this.fail(error instanceof LoginError ? error.message : 'The login service did not respond.');
+      this.fail(error instanceof LoginError ? error.message : t('The login service did not respond.'));
     }
   }
 
   fail(message) {
-    this.innerHTML = '<p class="note bad" role="alert"></p><p class="buttons"><button class="button main">Log in again</button> <a class="button">Continue without logging in</a></p>';
+    this.innerHTML = `<p class="note bad" role="alert"></p><p class="buttons"><button class="button main">${t('Log in again')}</button> <a class="button">${t('Continue without logging in')}</a></p>`;
     this.querySelector('p').textContent = message;
     this.querySelector('button').onclick = () => location.assign('/login');
     this.querySelector('a').href = sessionStorage.getItem(origin) ?? '/';
   }
 
   async begin() {
-    if (!crypto.subtle) throw new LoginError('Logging in needs https. Open this page with an https address.');
+    if (!crypto.subtle) throw new LoginError(t('Logging in needs https. Open this page with an https address.'));
     const begun = { state: random(), nonce: random(), verifier: random() };
     const challenge = base64(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(begun.verifier)));
     sessionStorage.setItem(place, JSON.stringify(begun));
@@ -52,10 +53,10 @@ class LogIn extends HTMLElement {
 
   async finish(answer, begun) {
     const { issuer, client, tokenEndpoint } = this.dataset;
-    if (!answer.has('state')) throw new LoginError('You are not logged in: the login service reported an error without saying to which login it belongs.');
-    if (!begun || answer.get('state') !== begun.state) throw new LoginError('This login was started in another tab.');
-    if (answer.has('iss') && answer.get('iss') !== issuer) throw new LoginError('The response comes from another login service.'); // RFC 9207
-    if (answer.has('error')) throw new LoginError(`You are not logged in: ${answer.get('error_description') ?? answer.get('error')}.`);
+    if (!answer.has('state')) throw new LoginError(t('You are not logged in: the login service reported an error without saying to which login it belongs.'));
+    if (!begun || answer.get('state') !== begun.state) throw new LoginError(t('This login was started in another tab.'));
+    if (answer.has('iss') && answer.get('iss') !== issuer) throw new LoginError(t('The response comes from another login service.')); // RFC 9207
+    if (answer.has('error')) throw new LoginError(t('You are not logged in: %s.', answer.get('error_description') ?? answer.get('error')));
     const response = await fetch(tokenEndpoint, {
       method: 'POST',
       body: new URLSearchParams({
@@ -63,9 +64,9 @@ class LogIn extends HTMLElement {
       }),
     });
     const tokens = await response.json();
-    if (!response.ok) throw new LoginError(`You are not logged in: ${tokens.error_description ?? tokens.error}.`);
+    if (!response.ok) throw new LoginError(t('You are not logged in: %s.', tokens.error_description ?? tokens.error));
     const id = claims(tokens.id_token ?? '');
-    if (id.nonce !== begun.nonce || id.iss !== issuer || ![id.aud].flat().includes(client)) throw new LoginError('The response belongs to another login.'); // OpenID Connect Core 1.0, section 3.1.3.7
+    if (id.nonce !== begun.nonce || id.iss !== issuer || ![id.aud].flat().includes(client)) throw new LoginError(t('The response belongs to another login.')); // OpenID Connect Core 1.0, section 3.1.3.7
     keepToken(await this.accepted([tokens.access_token, tokens.id_token]));
   }
 
@@ -81,7 +82,7 @@ class LogIn extends HTMLElement {
       }
       await new Promise((resolve) => { setTimeout(resolve, 1000); });
     }
-    throw new LoginError('You are logged in, but the catalogue does not accept the token. The administrator can find the reason in the log.');
+    throw new LoginError(t('You are logged in, but the catalogue does not accept the token. The administrator can find the reason in the log.'));
   }
 }
 

@@ -1,14 +1,15 @@
 // Entry point of the scripts. Reading works without them. Scripts replace the page in place and save forms.
 import { visit, isPage, listAddress, announce } from './visit.js';
+import { date, t } from './language.js';
 import './keys.js';
-import './feed.js';
 import './account.js';
 import { showHolder } from './request.js';
 
 document.documentElement.classList.add('scripted');
 showHolder();
 const { script } = document.getElementById('main').dataset; // the module of the page
-if (script) import(script).catch(() => announce('A part of this page did not load.', true, { label: 'Try again', act: () => location.reload(), bad: true }));
+if (script) import(script).catch(() => announce(t('A part of this page did not load.'), true, { label: t('Try again'), act: () => location.reload(), bad: true }));
+addEventListener('load', () => import('./live.js').catch(() => {})); // after the first view; without it the page stays as it is
 
 // Links to pages replace the page in place.
 document.addEventListener('click', (event) => {
@@ -21,7 +22,17 @@ document.addEventListener('click', (event) => {
   visit(href).then(() => document.getElementById(new URL(href, location).hash.slice(1))?.scrollIntoView());
 });
 
+// Dates are written out.
+const writeDates = () => { for (const time of document.querySelectorAll('time[datetime]')) time.textContent = date(time.dateTime); };
+writeDates();
+document.addEventListener('shown', writeDates);
+
 const search = document.getElementById('q');
+if (sessionStorage.getItem('focus') === 'q') { // typed before the browser left a page
+  search.focus();
+  search.setSelectionRange(search.value.length, search.value.length);
+}
+sessionStorage.removeItem('focus');
 let wait = 0;
 let first = true; // the first change after focus makes a history entry
 
@@ -47,10 +58,16 @@ search.addEventListener('keydown', (event) => {
   if (search.value) { search.value = ''; look(0); } else search.blur();
 });
 
-// Browsers of phones read barcodes.
-if ('BarcodeDetector' in globalThis && navigator.mediaDevices) {
+// A cover shows when it has loaded. Without it, or with the one pixel that some hosts send instead, the drawn one stays.
+const settle = (picture) => { if (picture.naturalWidth > 1) picture.classList.add('loaded'); else picture.remove(); };
+for (const type of ['load', 'error']) document.addEventListener(type, ({ target }) => { if (target.matches?.('.picture')) settle(target); }, true);
+for (const picture of document.querySelectorAll('.picture')) if (picture.complete) settle(picture); // before this script ran
+
+// Phones read barcodes, and other devices whose browser can.
+if (matchMedia('(pointer: coarse)').matches || 'BarcodeDetector' in globalThis) {
   const button = document.createElement('button');
-  Object.assign(button, { type: 'button', className: 'text-button scan', textContent: 'Scan', onclick: async () => (await import('./scan.js')).scan() });
+  const toBook = (isbn) => location.assign(`/isbn/${isbn}`);
+  Object.assign(button, { type: 'button', className: 'text-button scan', textContent: t('Scan'), onclick: async () => (await import('./scan.js')).scan(toBook) });
   search.form.append(button);
 }
 

@@ -1,5 +1,6 @@
 // The forms of accounts. They work without scripts too; scripts show errors at the fields, and secrets as links.
 import { send, AccountError, keepToken, origin } from './account.js';
+import { t } from './language.js';
 import { ask } from './request.js';
 import { announce, refresh } from './visit.js';
 
@@ -11,15 +12,15 @@ let common; // a promise of the common passwords, in lower case
 // weakness returns what is wrong with a new password, or ''.
 async function weakness(password, name) {
   const text = password.normalize('NFC');
-  if ([...text].length < minPassword) return `Choose a longer password: at least ${minPassword} characters.`;
+  if ([...text].length < minPassword) return t('Choose a longer password: at least %s characters.', minPassword);
   const folded = text.toLowerCase();
   const seen = folded.normalize('NFKC').replace(/[\s\p{Default_Ignorable_Code_Point}]/gu, '');
-  if (new Set(seen).size < 2) return 'Choose a password that is not one character again and again, or only spaces.';
+  if (new Set(seen).size < 2) return t('Choose a password that is not one character again and again, or only spaces.');
   const own = name.trim().normalize('NFC').toLowerCase();
-  if ([own, own.split('@')[0]].includes(folded)) return 'Choose a password that is not your name.';
+  if ([own, own.split('@')[0]].includes(folded)) return t('Choose a password that is not your name.');
   common ??= fetch(new URL('./passwords.txt', import.meta.url)).then((response) => response.text());
   const known = await common.catch(() => ''); // the catalogue looks too
-  return known.split('\n').includes(folded) ? 'This is one of the most common passwords. Choose another one.' : '';
+  return known.split('\n').includes(folded) ? t('This is one of the most common passwords. Choose another one.') : '';
 }
 
 // refuse shows messages by field, and others above the form. button sent the form.
@@ -61,11 +62,11 @@ function showSecret(kind, text) {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'secret-title');
   dialog.innerHTML = `<form method="dialog"><h2 id="secret-title"></h2><p></p><div class="field"><label for="secret"></label><input id="secret" readonly></div>
-    <p class="buttons"><button type="button" class="button main" data-copy>Copy</button><button class="button">Close</button><span role="status"></span></p></form>`;
+    <p class="buttons"><button type="button" class="button main" data-copy>${t('Copy')}</button><button class="button">${t('Close')}</button><span role="status"></span></p></form>`;
   const [title, words, label] = {
-    secret: ['Give them this link', 'It is good once, for 48 hours. It is not shown again.', 'Link'],
-    token: ['Copy the token now', 'It is not shown again.', 'Token'],
-    signing: ['Copy the secret now', 'The receiver checks with it that a change comes from this catalogue. It is not shown again.', 'Secret'],
+    secret: [t('Give them this link'), t('It is good once, for 48 hours. It is not shown again.'), t('Link')],
+    token: [t('Copy the token now'), t('It is not shown again.'), t('Token')],
+    signing: [t('Copy the secret now'), t('The receiver checks with it that a change comes from this catalogue. It is not shown again.'), t('Secret')],
   }[kind];
   dialog.querySelector('h2').textContent = title;
   dialog.querySelector('p').textContent = words;
@@ -75,7 +76,7 @@ function showSecret(kind, text) {
   dialog.querySelector('[data-copy]').onclick = async () => {
     field.select();
     const copied = await navigator.clipboard?.writeText(field.value).then(() => true, () => false);
-    dialog.querySelector('[role=status]').textContent = copied ? 'Copied.' : 'Press Ctrl+C to copy.';
+    dialog.querySelector('[role=status]').textContent = copied ? t('Copied.') : t('Press Ctrl+C to copy.');
   };
   dialog.addEventListener('close', () => location.reload());
   document.body.append(dialog);
@@ -90,7 +91,7 @@ async function sendForm(form, fields) {
       return await send(form.getAttribute('action'), fields);
     } catch (error) {
       if (error.status !== 401 || ['/login', '/welcome'].includes(location.pathname)) throw error;
-      if (!await ask(`${error.message} What you entered is still here.`, false)) throw error;
+      if (!await ask(`${error.message} ${t('What you entered is still here.')}`, false)) throw error;
     }
   }
 }
@@ -135,7 +136,7 @@ document.addEventListener('submit', async (event) => {
   } finally {
     form.inert = false;
   }
-  if (failed) refuse(form, failed instanceof AccountError ? failed.message : 'The catalogue did not respond. Try again in a moment.', failed.fields ?? {}, submitter);
+  if (failed) refuse(form, failed instanceof AccountError ? failed.message : t('The catalogue did not respond. Try again in a moment.'), failed.fields ?? {}, submitter);
 });
 
 // enterToken asks for a token on the page to sign in, and goes on to the page that needs it.
@@ -176,7 +177,7 @@ class WelcomeForm extends HTMLElement {
   async open(secret) {
     this.secret = secret;
     history.replaceState(history.state, '', location.pathname); // it does not stay in the history
-    if (!secret) return this.end('This link is not whole. Open the whole link that you got.');
+    if (!secret) return this.end(t('This link is not whole. Open the whole link that you got.'));
     sessionStorage.setItem(link, secret);
     try {
       const { name } = await send('/welcome/check', { secret });
@@ -184,7 +185,7 @@ class WelcomeForm extends HTMLElement {
     } catch (error) {
       if (this.secret !== secret) return; // another link was opened
       if (error.status === 409) sessionStorage.removeItem(link);
-      this.end(error instanceof AccountError ? error.message : 'The catalogue did not respond. Reload the page in a moment.');
+      this.end(error instanceof AccountError ? error.message : t('The catalogue did not respond. Reload the page in a moment.'));
     }
   }
 
@@ -204,7 +205,7 @@ class WelcomeForm extends HTMLElement {
   }
 
   end(message) {
-    this.innerHTML = '<p class="note warn" role="alert"></p><p class="buttons"><a class="button main" href="/login">Sign in</a> <a class="button" href="/">All books</a></p>';
+    this.innerHTML = `<p class="note warn" role="alert"></p><p class="buttons"><a class="button main" href="/login">${t('Sign in')}</a> <a class="button" href="/">${t('All books')}</a></p>`;
     this.querySelector('p').textContent = message;
   }
 }

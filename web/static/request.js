@@ -1,5 +1,6 @@
 // Requests with the token of this tab or the session, and the button in the header that shows which.
 import { account, canLogIn, canWrite, claims, hasAccounts, isToken, token } from './account.js';
+import { byKey, said, t } from './language.js';
 
 // newKey returns a new Idempotency-Key. randomUUID is missing without TLS.
 export const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
@@ -15,7 +16,7 @@ export function holder() {
   const text = token();
   if (!text && account()) return { known: true, expired: false, expires: Infinity };
   const { exp, name, preferred_username, email, sub } = claims(text);
-  return { known: isToken(text) && !isExpired(text), expired: isToken(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || (canLogIn() && sub) || 'Can edit' };
+  return { known: isToken(text) && !isExpired(text), expired: isToken(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || (canLogIn() && sub) || t('Can edit') };
 }
 
 let timer = 0;
@@ -31,7 +32,7 @@ export function showHolder() {
   button.hidden = Boolean(own) && !token();
   button.classList.toggle('known', known);
   document.documentElement.classList.toggle('can-write', token() ? known : canWrite());
-  button.querySelector('[data-who]').textContent = known ? name : expired ? 'Token has expired' : 'Read only';
+  button.querySelector('[data-who]').textContent = known ? name : expired ? t('Token has expired') : t('Read only');
   button.onclick = () => ask();
   document.dispatchEvent(new Event('token'));
 }
@@ -62,7 +63,7 @@ export async function ask(message = '', byToken = !hasAccounts() || Boolean(toke
 // GraphQLError is the first error of a response.
 export class GraphQLError extends Error {
   constructor({ message, path, extensions = {} }) {
-    super(message);
+    super(extensions.text ? said(extensions.text) : message);
     this.path = path; // of the field
     this.code = extensions.code;
     this.fields = extensions.fields ?? [];
@@ -70,16 +71,16 @@ export class GraphQLError extends Error {
 }
 
 // refusal returns why a write was refused, for its user.
-const refusal = ({ message, extensions }) => !account() || token() ? message
-  : extensions?.code === 'FORBIDDEN' ? 'Your account can only read. Sign in with another one.' : 'You are signed out. Sign in again.';
+const refusal = ({ message, extensions }) => !account() || token() ? extensions.text ? said(extensions.text) : message
+  : extensions?.code === 'FORBIDDEN' ? t('Your account can only read. Sign in with another one.') : t('You are signed out. Sign in again.');
 
 // request sends a GraphQL request and returns its data. A write asks for a token or a login until the catalogue accepts it; it
 // returns null if the user cancels. A read sends the token and never asks. Each attempt calls sending(true), and sending(false) if
 // the catalogue refuses its token.
 export async function request(query, variables, { write = false, read = false, key, sending } = {}) {
-  if (write && !holder().known && !await ask(token() ? 'Your token has expired. Your changes are still here.' : '')) return null;
+  if (write && !holder().known && !await ask(token() ? t('Your token has expired. Your changes are still here.') : '')) return null;
   for (;;) {
-    const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
+    const headers = { 'Content-Type': 'application/json', Accept: 'application/json', ...byKey };
     if (write || read) Object.assign(headers, authorization());
     if (key) headers['Idempotency-Key'] = key;
     sending?.(true);
@@ -89,6 +90,6 @@ export async function request(query, variables, { write = false, read = false, k
     if (!error) return answer.data;
     if (!write || !['UNAUTHENTICATED', 'FORBIDDEN'].includes(error.extensions?.code)) throw new GraphQLError(error);
     sending?.(false);
-    if (!await ask(`${refusal(error)} Your changes are still here.`)) return null;
+    if (!await ask(`${refusal(error)} ${t('Your changes are still here.')}`)) return null;
   }
 }

@@ -1,15 +1,16 @@
 // The dialogs to sign in and to enter a token. A page loads them when it needs them.
 import { canLogIn, hasAccounts, isToken, keepToken, logIn, signIn, token } from './account.js';
+import { t } from './language.js';
 
 // askPassword shows the dialog to sign in with an account.
 export function askPassword(message) {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'sign-in-title');
-  dialog.innerHTML = `<form method="post" action="/login"><h2 id="sign-in-title">Sign in</h2><p class="note warn" role="alert" hidden></p>
-    <div class="field"><label for="dialog-email">Name or email address</label><input id="dialog-email" name="email" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="200" required></div>
-    <div class="field"><label for="dialog-password">Password</label><input id="dialog-password" name="password" type="password" autocomplete="current-password" maxlength="1000" required></div>
-    <p class="buttons"><button class="button main">Sign in</button><button type="button" class="button" data-log-in hidden>Sign in with your organisation</button><button type="button" class="button" data-close>Cancel</button></p>
-    <p class="small"><button type="button" class="text-button" data-enter-token>Enter an access token instead</button></p></form>`;
+  dialog.innerHTML = `<form method="post" action="/login"><h2 id="sign-in-title">${t('Sign in')}</h2><p class="note warn" role="alert" hidden></p>
+    <div class="field"><label for="dialog-email">${t('Name or email address')}</label><input id="dialog-email" name="email" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="200" required></div>
+    <div class="field"><label for="dialog-password">${t('Password')}</label><input id="dialog-password" name="password" type="password" autocomplete="current-password" maxlength="1000" required></div>
+    <p class="buttons"><button class="button main">${t('Sign in')}</button><button type="button" class="button" data-log-in hidden>${t('Sign in with your organisation')}</button><button type="button" class="button" data-close>${t('Cancel')}</button></p>
+    <p class="small"><button type="button" class="text-button" data-enter-token>${t('Enter an access token instead')}</button></p></form>`;
   const note = dialog.querySelector('.note');
   const say = (text) => { note.textContent = text; note.hidden = !text; };
   say(message);
@@ -33,7 +34,7 @@ export function askPassword(message) {
         done = true;
         dialog.close();
       } catch (error) {
-        say(error.status ? error.message : 'The catalogue did not respond. Try again in a moment.');
+        say(error.status ? error.message : t('The catalogue did not respond. Try again in a moment.'));
         dialog.querySelector('[type=password]').select();
       } finally {
         button.disabled = false;
@@ -48,22 +49,22 @@ export function askPassword(message) {
 
 // tokenWords says what a token is and where one comes from.
 function tokenWords() {
-  const kept = 'It is kept in this tab only, until you close it.';
-  if (canLogIn() && !hasAccounts()) return `<p>Log in to save. You then return to this page, and what you typed is kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or paste an access token. ${kept}</p>`;
-  if (hasAccounts()) return `<p>With an access token this tab saves without your password. You can make one on the page “Your account”. ${kept}</p>`;
-  return `<p>You need an access token to save: a long text that works like a password. Ask the person who runs this catalogue for one, and paste it here. ${kept}</p>
-    <details class="small"><summary>I run this catalogue</summary><p>Make a token with the command <code>catalogue token</code>, in the directory where the catalogue was started.</p></details>`;
+  const kept = t('It is kept in this tab only, until you close it.');
+  if (canLogIn() && !hasAccounts()) return `<p>${t('Log in to save. You then return to this page, and what you typed is kept.')}</p><p><button type="button" class="button main" data-log-in>${t('Log in')}</button></p><p>${t('Or paste an access token.')} ${kept}</p>`;
+  if (hasAccounts()) return `<p>${t('With an access token this tab saves without your password. You can make one on the page “Your account”.')} ${kept}</p>`;
+  return `<p>${t('You need an access token to save: a long text that works like a password. Ask the person who runs this catalogue for one, and paste it here.')} ${kept}</p>
+    <details class="small"><summary>${t('I run this catalogue')}</summary><p>${t('Make a token with the command <code>catalogue token</code>, in the directory where the catalogue was started.')}</p></details>`;
 }
 
 // askToken shows the dialog for a token.
 export function askToken(message) {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'token-title');
-  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() && !hasAccounts() ? 'Log in' : 'Enter an access token'}</h2>
+  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() && !hasAccounts() ? t('Log in') : t('Enter an access token')}</h2>
     <p class="note warn" hidden></p>
     ${tokenWords()}
-    <div class="field"><label for="token">Token</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
-    <p class="buttons"><button class="button${canLogIn() && !hasAccounts() ? '' : ' main'}" value="use">Use token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Remove token'}</button><button class="button" value="">Cancel</button></p></form>`;
+    <div class="field"><label for="token">${t('Token')}</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
+    <p class="buttons"><button class="button${canLogIn() && !hasAccounts() ? '' : ' main'}" value="use">${t('Use token')}</button><button class="button" value="forget" hidden>${canLogIn() ? t('Log out') : t('Remove token')}</button><button class="button" value="">${t('Cancel')}</button></p></form>`;
   const field = dialog.querySelector('textarea');
   const note = dialog.querySelector('.note');
   if (message) { note.textContent = message; note.hidden = false; }
@@ -77,7 +78,7 @@ export function askToken(message) {
   dialog.querySelector('form').addEventListener('submit', (event) => {
     if (event.submitter?.value !== 'use' || !entered() || isToken(entered())) return;
     event.preventDefault();
-    note.textContent = 'This is not an access token. Copy the whole token.';
+    note.textContent = t('This is not an access token. Copy the whole token.');
     note.hidden = false;
     field.focus();
   });

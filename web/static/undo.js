@@ -1,79 +1,95 @@
 // Offers to undo a save, a delete or a restore, of one book or of many.
-import { plural } from './buttons.js';
+import { n, t } from './language.js';
 import { request, newKey, GraphQLError } from './request.js';
-import { visit, announce } from './visit.js';
+import { visit, refresh, announce } from './visit.js';
 
-const batch = 15; // most fields of a name in one request
 const maxNamed = 5; // most books that a message names
 
 const isFinal = ({ code }) => ['CONFLICT', 'BAD_USER_INPUT', 'NOT_FOUND', 'POSITION_GONE'].includes(code); // another try would fail too
 
-// restore takes back the newest change of each book, in one transaction.
-function restore(books, key) {
-  const names = books.map((_, i) => `b${i}`);
-  const variables = Object.fromEntries(books.map(({ id, expectedVersion }, i) => [`b${i}`, { id, expectedVersion }]));
-  const fields = names.map((name) => `${name}: restoreBook(input: $${name}) { book { id } }`);
-  const inputs = names.map((name) => `$${name}: RestoreBookInput!`);
-  return request(`mutation Undo(${inputs}) { ${fields.join(' ')} }`, variables, { write: true, key });
+// undoSet undoes a change set, but for rows with a conflict. A dry run stores nothing. It returns the payload, or null if the
+// user cancels.
+export async function undoSet(id, { dryRun = false, key } = {}) {
+  const data = await request('mutation Undo($input: UndoChangeSetInput!) { undoChangeSet(input: $input) { changeSetId rows { type rowId operation conflict } } }',
+    { input: { id, onConflict: 'SKIP', dryRun } }, { write: true, key });
+  return data && data.undoChangeSet;
 }
 
-const others = (books) => books.length > maxNamed ? ` and ${books.length - maxNamed} more` : '';
-const quote = (books) => books.slice(0, maxNamed).map(({ name }) => `“${name}”`).join(', ') + others(books);
+// setOf returns the id of the set of the change that gave a book its version, or that deleted it.
+async function setOf({ id, expectedVersion }) {
+  const { history } = await request('query Set($id: ID!) { history(type: BOOK, id: $id, first: 100) { nodes { version changeSet { id } } } }', { id });
+  return history.nodes.find(({ version }) => version === expectedVersion).changeSet.id;
+}
 
-// offer shows a message with the button Undo for ten seconds. Undo takes back the newest change of each book that still has
-// the expected version, shows the page at an address, and names the books that it left. A user who cancels gets the offer again.
-function offer(text, books, address, done) {
-  let waiting = books;
-  const left = [];
-  let key = newKey();
+// quote returns the names of books, and the number of those that it leaves out.
+function quote(books) {
+  const names = books.slice(0, maxNamed).map(({ name }) => t('“%s”', name)).join(', ');
+  return books.length > maxNamed ? t('%s and %s more', names, books.length - maxNamed) : names;
+}
+
+// offer shows a message with the button Undo for ten seconds. Undo takes back a change set, whose id set returns. Then it calls
+// done with the payload. A user who cancels gets the offer again.
+function offer(text, set, done) {
+  const key = newKey();
   const act = async () => {
+    let payload;
     try {
-      for (; waiting.length; key = newKey()) {
-        const next = waiting.slice(0, batch);
-        try {
-          if (!await restore(next, key)) return show();
-          waiting = waiting.slice(batch);
-        } catch (error) {
-          const book = isFinal(error) && next[Number(error.path?.[0].slice(1))];
-          if (!book) throw error;
-          left.push({ ...book, why: error.message });
-          waiting = waiting.filter((other) => other !== book);
-        }
-      }
+      payload = await undoSet(await set(), { key });
     } catch (error) {
-      const words = error instanceof GraphQLError ? error.message : 'the catalogue did not respond.';
-      return announce(`Not undone: ${words}`, true, isFinal(error) ? { bad: true } : { label: 'Try again', act, bad: true });
+      const words = error instanceof GraphQLError ? t('Not undone: %s', error.message) : t('Not undone: the catalogue did not respond.');
+      return announce(words, true, isFinal(error) ? { bad: true } : { label: t('Try again'), act, bad: true });
     }
+    if (payload) await done(payload.rows);
+    else show();
+  };
+  const show = () => announce(text, true, { label: t('Undo'), act, seconds: 10 });
+  show();
+}
+
+// offerBooks offers to undo the write of books. It shows the page at an address afterwards, and names the books that it left.
+function offerBooks(text, books, address, done) {
+  offer(text, () => setOf(books[0]), async (rows) => {
+    const conflicts = new Set(rows.filter(({ conflict }) => conflict).map(({ rowId }) => rowId));
+    const left = books.filter(({ id }) => conflicts.has(id));
     const back = books.length - left.length;
     if (back) await visit(address(), { replace: books.length > 1 });
     if (!left.length) announce(done, true);
-    else if (books.length === 1) announce(`Not undone: ${left[0].why}`, true, { bad: true });
-    else announce(`Undone for ${plural(back, 'book', 'books')}. Not undone for ${quote(left)}: ${left[0].why}`, true, { bad: true });
-  };
-  const show = () => announce(text, true, { label: 'Undo', act, seconds: 10 });
-  show();
+    else if (!back) announce(t('Not undone: the book was changed by someone else.'), true, { bad: true });
+    else announce(n('Undone for %s books. Not undone for %s: each was changed by someone else.', back, quote(left)), true, { bad: true });
+  });
+}
+
+// undone announces the undo of a change set, and offers to undo it.
+export function undone({ changeSetId, rows }) {
+  const left = rows.filter(({ conflict }) => conflict).length;
+  const text = left ? t('Undone. Left as they are: %s.', left) : t('Undone.');
+  if (!changeSetId) return announce(text, true);
+  offer(text, () => changeSetId, async () => {
+    await refresh();
+    announce(t('The undo was undone.'), true);
+  });
 }
 
 const page = ({ id }) => () => `/books/${id}`;
 
 // saved announces a saved book. input has its id and version; a new book has none, because it has no earlier values.
 export function saved(input) {
-  if (input) offer('Saved.', [input], page(input), 'The previous values are back.');
-  else announce('Saved.', true);
+  if (input) offerBooks(t('Saved.'), [input], page(input), t('The previous values are back.'));
+  else announce(t('Saved.'), true);
 }
 
 // restored announces a restored book. existed is false for a deleted book, which has no values to return to.
 export function restored(input, existed) {
-  if (existed) offer('Restored.', [input], page(input), 'The previous values are back.');
-  else announce('The book is back.', true);
+  if (existed) offerBooks(t('Restored.'), [input], page(input), t('The previous values are back.'));
+  else announce(t('The book is back.'), true);
 }
 
 // deleted announces a deleted book.
 export function deleted({ id, name, version }) {
-  offer(`“${name}” was deleted.`, [{ id, expectedVersion: Number(version) }], page({ id }), `“${name}” is back.`);
+  offerBooks(t('“%s” was deleted.', name), [{ id, expectedVersion: Number(version) }], page({ id }), t('“%s” is back.', name));
 }
 
 // written announces books of a list that were changed or deleted together.
 export function written(text, books, done) {
-  offer(text, books.map(({ id, name, version }) => ({ id, name, expectedVersion: version })), () => location.pathname + location.search, done);
+  offerBooks(text, books.map(({ id, name, version }) => ({ id, name, expectedVersion: version })), () => location.pathname + location.search, done);
 }

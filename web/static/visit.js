@@ -1,6 +1,8 @@
 // Navigation fetches the next page and replaces the current one in place. Back and Forward fetch too, because the earlier
 // page may be out of date.
 
+import { t } from './language.js';
+
 // parameters has a list's parameters in the order of its canonical URL.
 const parameters = ['q', 'category', 'genre', 'author', 'publisher', 'language', 'from', 'to', 'price_min', 'price_max', 'sort', 'dir', 'more'];
 
@@ -53,20 +55,23 @@ async function load(address, retry) {
   fetching.abort();
   const { signal } = fetching = new AbortController();
   const line = setTimeout(() => document.body.classList.add('loading'), 150);
-  const fail = (reason) => announce(reason, true, { label: 'Try again', act: retry, bad: true });
+  const fail = (reason) => announce(reason, true, { label: t('Try again'), act: retry, bad: true });
   try {
     const response = await fetch(address, { headers: { Accept: 'text/html' }, signal });
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     const main = page.getElementById('main');
     if (response.status >= 500 || response.status === 429 || !response.ok && !main) {
-      return fail(main?.querySelector('.lead')?.textContent ?? `The catalogue did not respond (status ${response.status}).`);
+      return fail(main?.querySelector('.lead')?.textContent ?? t('The catalogue did not respond (status %s).', response.status));
     }
-    if (!main || scriptOf(page) !== scriptOf(document)) return location.assign(address); // not a page, or the service was updated
+    if (!main || scriptOf(page) !== scriptOf(document) || page.documentElement.lang !== document.documentElement.lang || page.body.dataset.policy !== document.body.dataset.policy) { // not a page, the service was updated, another language or Content-Security-Policy
+      sessionStorage.setItem('focus', document.activeElement.id); // of the search, while the user types
+      return location.assign(address);
+    }
     if (main.dataset.script) await import(main.dataset.script);
     const { pathname, search } = new URL(response.url);
     return signal.aborted ? null : { address: pathname + search, page };
   } catch {
-    if (!signal.aborted) fail('The catalogue did not respond.');
+    if (!signal.aborted) fail(t('The catalogue did not respond.'));
   } finally {
     clearTimeout(line);
     if (signal === fetching.signal) document.body.classList.remove('loading');
@@ -75,9 +80,10 @@ async function load(address, retry) {
 
 const scriptOf = (page) => page.querySelector('script[src]').getAttribute('src');
 
-// refresh loads the current page again, keeps the user's place and marks the books that differ. If the server fails, it
-// throws the seconds of Retry-After or 0. If the service was updated, it offers to reload and throws Infinity.
-export async function refresh() {
+// refresh loads the current page again, keeps the user's place and marks the books that differ. If keepsRows is set, other
+// books do not replace those of a list before the user agrees. If the server fails, it throws the seconds of Retry-After or
+// 0. If the service was updated, it offers to reload and throws Infinity.
+export async function refresh(keepsRows = false) {
   const before = fetching;
   const address = location.pathname + location.search;
   const newest = new URL(location);
@@ -88,21 +94,32 @@ export async function refresh() {
   if (response.redirected && new URL(response.url).pathname === '/login') return location.assign(response.url); // the session has ended
   if (!main || response.status >= 500 || response.status === 429) throw Number(response.headers.get('Retry-After')) || 0;
   if (scriptOf(page) !== scriptOf(document)) {
-    announce('The catalogue was updated.', true, { label: 'Reload', act: () => location.reload() });
+    announce(t('The catalogue was updated.'), true, { label: t('Reload'), act: () => location.reload() });
     throw Infinity;
   }
   if (main.dataset.script) await import(main.dataset.script);
   if (fetching !== before || address !== location.pathname + location.search) return; // the user has left the page
   const versions = new Map([...document.querySelectorAll('main [data-version][data-book]')].map(({ dataset }) => [dataset.book, dataset.version]));
+  const keeps = keepsRows && booksOf(document) && booksOf(page) && booksOf(page) !== booksOf(document);
+  if (keeps) for (const part of ['.rows', '.shelf', '.pager']) page.querySelector(part)?.replaceWith(...[...document.querySelectorAll(part)].map((old) => old.cloneNode(true)));
+  const top = () => document.querySelector('.rows')?.getBoundingClientRect().top;
+  const place = top();
   show(page, { scroll: scrollY, quiet: true });
+  if (keeps) {
+    announce(t('The list has changed.'), true, { label: t('Show the new list'), act: refresh });
+    return scrollBy(0, top() - place); // the message moves what is below it
+  }
   let news = 0;
   for (const part of document.querySelectorAll('main [data-version][data-book]')) {
     if (versions.get(part.dataset.book) === part.dataset.version) continue;
     part.classList.add('fresh');
     news += 1;
   }
-  if (news && !document.querySelector('#live.shown')) announce('The page was updated.');
+  if (news && !document.querySelector('#live.shown')) announce(t('The page was updated.'));
 }
+
+// booksOf returns the ids of the books of a list.
+const booksOf = (page) => [...page.querySelectorAll('.row')].map(({ dataset }) => dataset.book).join();
 
 // adopt shows in the head who has signed in, as the next page has it.
 export function adopt(next) {
@@ -139,7 +156,7 @@ function show(next, back) {
   const links = document.querySelectorAll('.menu > a');
   next.querySelectorAll('.menu > a').forEach((link, i) => links[i].ariaCurrent = link.ariaCurrent);
   adopt(next);
-  for (const part of ['main', '.foot nav']) document.querySelector(part).replaceWith(next.querySelector(part));
+  for (const part of ['main', '.languages', '.foot nav']) document.querySelector(part).replaceWith(next.querySelector(part));
   const main = document.getElementById('main');
   foldFilter(open && sameSection);
   const search = document.getElementById('q');

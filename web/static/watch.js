@@ -1,10 +1,9 @@
 // Forms warn in time that saving needs a token, or that the token has expired or expires soon.
 import { account, canLogIn, hasAccounts, token } from './account.js';
+import { t, time } from './language.js';
 import { holder, ask, isRefused } from './request.js';
 
 const warnBefore = 2 * 60_000; // ms before a token expires
-
-const time = (at) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 
 // watchToken shows problems of the token above a form, until the form is removed.
 export function watchToken(form) {
@@ -23,16 +22,16 @@ export function watchToken(form) {
 
   const wrong = () => {
     const { known, expired, expires } = holder();
-    if (expired) return 'Your token has expired. ';
-    if (!known) return hasAccounts() ? 'Sign in to save. ' : canLogIn() ? 'To save, log in. ' : 'You need an access token to save. ';
-    if (refused) return token() ? 'Your token is not accepted. ' : 'You are signed out. ';
-    return expires - Date.now() <= warnBefore ? `Your token expires at ${time(expires)}. ` : '';
+    if (expired) return t('Your token has expired.');
+    if (!known) return hasAccounts() ? t('Sign in to save.') : canLogIn() ? t('To save, log in.') : t('You need an access token to save.');
+    if (refused) return token() ? t('Your token is not accepted.') : t('You are signed out.');
+    return expires - Date.now() <= warnBefore ? t('Your token expires at %s.', time(expires)) : '';
   };
   const show = () => {
     const message = wrong();
     if (!message) return box.remove();
-    text.textContent = message;
-    button.textContent = hasAccounts() && !token() ? 'Sign in' : canLogIn() ? 'Log in' : holder().known ? 'Enter another token' : 'Enter token';
+    text.textContent = `${message} `;
+    button.textContent = hasAccounts() && !token() ? t('Sign in') : canLogIn() ? t('Log in') : holder().known ? t('Enter another token') : t('Enter token');
     if (!box.isConnected) form.prepend(box);
   };
   const look = async () => {

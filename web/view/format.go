@@ -1,6 +1,7 @@
 package view
 
 import (
+	"html/template"
 	"strconv"
 	"strings"
 	"time"
@@ -8,23 +9,6 @@ import (
 
 // Named is a row that a page names.
 type Named struct{ ID, Name string }
-
-// Number formats an integer with thousands separators.
-func Number(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// Books formats a number of books.
-func Books(n int) string {
-	if n == 1 {
-		return "1 book"
-	}
-	return Number(n) + " books"
-}
 
 // Leading returns the first n characters of a text.
 func Leading(text string, n int) string {
@@ -42,23 +26,26 @@ func Cloth(genreID, id string) string {
 // KnownDate returns a day, or the year alone of 1 January, because that stands for a year without month and day.
 func KnownDate(day string) string { return strings.TrimSuffix(day, "-01-01") }
 
-// Date formats a day like 31 January 1969, and 1 January like 1969.
-func Date(day string) string {
+// Date returns a day for scripts to write out, and 1 January as the year.
+func Date(day string) template.HTML {
+	day = template.HTMLEscapeString(day)
 	if year := KnownDate(day); year != day {
-		return strings.TrimLeft(year, "0")
+		return template.HTML(strings.TrimLeft(year, "0")) //nolint:gosec // escaped
 	}
-	t, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return day
-	}
-	return t.Format("2 January 2006")
+	return template.HTML(`<time datetime="` + day + `">` + day + "</time>") //nolint:gosec // escaped
 }
 
-// Moment formats a time in UTC.
-func Moment(text string) string {
+// Moment returns a time for scripts to write out.
+func Moment(text string) template.HTML {
+	return template.HTML(`<time datetime="` + template.HTMLEscapeString(text) + `">` + //nolint:gosec // escaped
+		template.HTMLEscapeString(Minute(text)) + "</time>")
+}
+
+// Minute formats a time in UTC.
+func Minute(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return text
 	}
-	return t.Format("2 January 2006, 15:04") + " UTC"
+	return t.UTC().Format("2006-01-02 15:04") + " UTC"
 }

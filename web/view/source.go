@@ -3,19 +3,25 @@ package view
 import (
 	"context"
 	"encoding/json"
+	"hash/fnv"
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
-// Query runs a GraphQL query with variables in JSON, in the context of a page's request. It returns the data, with its
-// newest position if that is wanted, or the first error of the response.
-type Query = func(ctx context.Context, document string, variables []byte, wantsPosition bool) (data []byte,
-	position string, err error)
+// Query runs a GraphQL query with variables in JSON, in the context of a page's request. It returns the data, or the
+// first error of the response.
+type Query = func(ctx context.Context, document string, variables []byte) (data []byte, err error)
 
-// Followed is embedded in the responses of pages that follow the feed of changes from their position.
-type Followed struct{ Position string }
+// Live is embedded in the responses of live pages. A script runs the page's query as a live one, and compares its data.
+type Live struct{ State string }
 
-func (f *Followed) setPosition(position string) { f.Position = position }
+// setState stores a hash of the data: FNV-1a with 32 bits, as live.js computes it.
+func (l *Live) setState(data []byte) {
+	hash := fnv.New32a()
+	hash.Write(data)
+	l.State = strconv.FormatUint(uint64(hash.Sum32()), 16)
+}
 
 // Variables are the variables of a GraphQL request.
 type Variables map[string]any
@@ -32,19 +38,18 @@ func (s Source) Execute(r *http.Request, query string, v Variables, data any) (p
 }
 
 // Run executes a GraphQL document and unmarshals the response into data. It returns the playground's URL for the
-// request, or the first error of the response. It sets the position of a response that is followed.
+// request, or the first error of the response. It sets the state of a live response.
 func (s Source) Run(r *http.Request, document string, v Variables, data any) (playground string, _ error) {
 	values, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
-	follower, follows := data.(interface{ setPosition(string) })
-	response, position, err := s.Query(r.Context(), document, values, follows)
+	response, err := s.Query(r.Context(), document, values)
 	if err != nil {
 		return "", err
 	}
-	if follows {
-		follower.setPosition(position)
+	if live, ok := data.(interface{ setState([]byte) }); ok {
+		live.setState(response)
 	}
 	return playgroundURL(document, v), json.Unmarshal(response, data)
 }

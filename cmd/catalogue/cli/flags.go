@@ -101,6 +101,11 @@ type WebhookFlags struct {
 	WebhookPrivate bool `env:"CATALOGUE_WEBHOOK_PRIVATE" help:"Allow webhooks to private addresses and by http."`
 }
 
+// LookupFlags choose the sources of look-ups.
+type LookupFlags struct {
+	Lookup string `env:"CATALOGUE_LOOKUP" placeholder:"SOURCES" help:"Sources of look-ups by ISBN, separated by commas: dnb, k10plus, loc, openlibrary, or the address of an SRU server with {isbn} in place of the number (default: none)."`
+}
+
 // TokenFlags configure the accepted tokens.
 type TokenFlags struct {
 	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" secret:"" help:"Secret of the tokens (HS256), at least 32 bytes."`

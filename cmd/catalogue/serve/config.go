@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/lookup"
 )
 
 // ConfigCommand is catalogue config. It takes the flags of serve, and shows the settings that serve would have
@@ -104,6 +105,9 @@ func shown(flag *kong.Flag) string {
 		return strings.Join(list, ",")
 	}
 	text := fmt.Sprint(value)
+	if flag.Name == "lookup" {
+		return shownSources(text)
+	}
 	if flag.Name == "replica-url" {
 		urls := strings.Fields(text)
 		for i, url := range urls {
@@ -115,6 +119,25 @@ func shown(flag *kong.Flag) string {
 		return withoutPassword(text)
 	}
 	return text
+}
+
+// sourceHost matches the beginning of an address with its host.
+var sourceHost = regexp.MustCompile(`^ *https?://[^/?#]+[/?]`)
+
+// shownSources returns the sources of look-ups. It masks the addresses behind their hosts, because they may have a key.
+func shownSources(setting string) string {
+	sources := strings.Split(setting, ",")
+	for i, source := range sources {
+		if slices.Contains(lookup.Presets(), strings.TrimSpace(source)) {
+			continue
+		}
+		host := sourceHost.FindString(source)
+		if strings.Contains(source, "@") { // it may separate a password from the host
+			host = ""
+		}
+		sources[i] = host + masked
+	}
+	return strings.Join(sources, ",")
 }
 
 // secretName matches the names of secret URL parameters.

@@ -17,6 +17,7 @@ import (
 	"library-catalogue/db/sqlite"
 	"library-catalogue/edge/auth"
 	"library-catalogue/edge/telemetry"
+	"library-catalogue/lookup"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server"
@@ -32,6 +33,7 @@ type process struct {
 	log       *slog.Logger
 	cfg       server.Config
 	rotation  *sqlite.Rotation // nil: no backups
+	sources   *lookup.Service  // nil: no look-ups
 	tokens    auth.Config
 	store     *db.Store
 	away      bool // the database was unreachable at the start
@@ -53,7 +55,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	}()
 	ctx = task.WithReport(ctx, func(ctx context.Context, e *task.PanicError) { p.store.ReportPanic(ctx, e) })
 	for _, step := range []func(context.Context) error{
-		p.configure, p.openStore, p.authenticate, p.startStore, p.observe, p.seed, p.listen,
+		p.configure, p.openStore, p.authenticate, p.observe, p.startStore, p.seed, p.listen,
 		func(ctx context.Context) error { return p.announce(ctx, command) },
 	} {
 		err := step(ctx)
@@ -72,7 +74,7 @@ func (p *process) configure(context.Context) (err error) {
 	if err := p.checkRanges(); err != nil {
 		return err
 	}
-	tuneGC(p.CacheMB<<20, p.env)
+	tuneGC(p.CacheMB<<20, p.MaxStreams, p.env)
 	if err := p.accessFlags.configure(&p.cfg); err != nil {
 		return err
 	}
@@ -82,6 +84,13 @@ func (p *process) configure(context.Context) (err error) {
 	if p.cfg.PublicURL, err = server.ParsePublicURL(p.PublicURL); err != nil {
 		return fmt.Errorf("--public-url or CATALOGUE_PUBLIC_URL: %w", err)
 	}
+	if p.cfg.Covers, err = server.ParseCovers(p.Covers); err != nil {
+		return fmt.Errorf("--covers or CATALOGUE_COVERS: %w", err)
+	}
+	if p.sources, err = lookup.New(p.Lookup, p.cfg.PublicURL); err != nil {
+		return fmt.Errorf("--lookup or CATALOGUE_LOOKUP: %w", err)
+	}
+	p.cfg.Lookup = p.sources != nil
 	if p.rotation, err = p.backupFlags.rotation(p.DatabaseFlags); err != nil {
 		return err
 	}
@@ -112,6 +121,9 @@ func (p *process) openStore(ctx context.Context) (err error) {
 	}
 	p.atEnd = append(p.atEnd, func() { _ = p.store.Close() })
 	p.catalogue = resolvers.New(p.store)
+	if p.sources != nil {
+		p.catalogue.Sources = p.sources
+	}
 	p.cfg.Catalogue = p.catalogue
 	p.cfg.Connections = p.store.Connections()
 	p.cfg.Webhooks = &webhooks.Manager{Store: p.store.Webhooks, Client: webhooks.NewClient(p.WebhookPrivate)}

@@ -28,6 +28,7 @@ type Command struct {
 	cli.DatabaseFlags
 	cli.TokenFlags
 	cli.WebhookFlags
+	cli.LookupFlags
 	logFlags
 	accessFlags
 	graphQLFlags
@@ -49,6 +50,7 @@ type Command struct {
 	SRU        bool   `env:"CATALOGUE_SRU" help:"Serve SRU 1.2 at /sru, by which other libraries search the catalogue."`
 	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Serve the pages at /; without them / lists the addresses of the API (default: ${default})."`
 	PublicURL  string `env:"CATALOGUE_PUBLIC_URL" placeholder:"URL" help:"Address of the service for its readers, like https://books.example. With it the pages of books have absolute addresses, and /sitemap.xml lists them (default: none)."`
+	Covers     string `env:"CATALOGUE_COVERS" placeholder:"TEMPLATE" help:"Show covers on the pages: the address of a picture with {isbn} in place of the number, and after commas the hosts that it may redirect to (default: none)."`
 	Robots     bool   `negatable:"" env:"CATALOGUE_ROBOTS" default:"true" help:"Allow search engines to read the pages; otherwise /robots.txt disallows all (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" xor:"sample" help:"Do not store the bundled books in a new catalogue.db."`
 	Sample     bool   `env:"CATALOGUE_SAMPLE" xor:"sample" help:"Store the bundled books in any new database, not only in catalogue.db."`

@@ -2,9 +2,9 @@ import { useMutation, useQuery } from "@apollo/client/react";
 import { type SubmitEvent, useRef } from "react";
 import { CREATE, GENRES } from "./operations";
 
-// AddBook creates a book. It appears in the list by the subscription, like the books of others.
+// AddBook creates a book. The live list shows it, like the books of others.
 export function AddBook() {
-  const genres = useQuery(GENRES).data?.genres.nodes ?? [];
+  const genres = useQuery(GENRES, { fetchPolicy: "cache-and-network" }).data?.genres.nodes ?? [];
   const [create, { error }] = useMutation(CREATE);
   const key = useRef(crypto.randomUUID()); // the same input again, after a lost response, creates no second book
   const renew = () => { key.current = crypto.randomUUID(); };

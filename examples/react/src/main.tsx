@@ -1,4 +1,4 @@
-// Books with live changes: a list by pages, a form to create a book, prices to change.
+// Books in a live list: search, filter, order and pages, a form to create a book, prices to change.
 import { ApolloProvider } from "@apollo/client/react";
 import { createRoot } from "react-dom/client";
 import { AddBook } from "./AddBook";

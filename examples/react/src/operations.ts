@@ -3,22 +3,16 @@ import { graphql } from "./graphql";
 export const ROW = graphql(`
   fragment Row on Book { id version name author price genre { id name category { id name } } }`);
 
-// A page of the newest books, with their genres and categories, in one request.
+// A page of books with their genres and categories. The server sends it again whenever it has changed.
 export const LIST = graphql(`
-  query List($after: String) {
-    books(first: 20, after: $after, orderBy: [{ field: ID, direction: DESC }]) {
+  query List($filter: BookFilter, $orderBy: [BookOrder!], $search: String, $offset: Int!) @live {
+    books(first: 20, filter: $filter, orderBy: $orderBy, search: $search, offset: $offset) {
       totalCount
-      edges { node { ...Row } }
-      pageInfo { hasNextPage endCursor }
+      nodes { ...Row }
     }
   }`);
 
-export const CHANGES = graphql(`
-  subscription Changes($after: String) {
-    changes(types: [BOOK], after: $after) { id position operation rowId version actor book { ...Row } }
-  }`);
-
-export const GENRES = graphql(`query Genres { genres(first: 100, orderBy: [{ field: NAME }]) { nodes { id name } } }`);
+export const GENRES = graphql(`query Genres @live { genres(first: 100, orderBy: [{ field: NAME }]) { nodes { id name } } }`);
 
 export const CREATE = graphql(`
   mutation Create($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`);

@@ -15,6 +15,7 @@
 package author
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -107,9 +108,107 @@ func Identity(text string) string {
 		return collate.Identity(text)
 	}
 	for i, name := range names {
-		names[i] = withInitials(collate.Identity(name))
+		names[i] = identity(name)
 	}
 	return strings.Join(names, "; ")
+}
+
+// identity returns the key of sameness of one name.
+func identity(name string) string { return withInitials(collate.Identity(name)) }
+
+// separator matches what stands between names, or between a name and the note behind it.
+var separator = regexp.MustCompile(`(?i)\s*[,;/&(\[，、،；؛／＆（［【]\s*|\s+(?:and|und|et)\s+`)
+
+// maxCommas is the maximum number of commas in one name: King, Martin Luther, Jr.
+const maxCommas = 2
+
+// Replace returns a text with persons replaced by one, who is named once, and the rest of the text to the byte. Each
+// of from, and to, is a text of one person, and all spellings of one Identity are the person. A text without the
+// persons stays. ok is false if the result would be read as others.
+func Replace(text string, from []string, to string) (replaced string, ok bool) {
+	target := Parse(to)[0].String()
+	replacement := identity(target)
+	old := make([]string, len(from))
+	for i, person := range from {
+		old[i] = identity(namesIn(person)[0])
+	}
+	var want []string
+	isFound := false
+	for _, name := range namesIn(text) {
+		key := identity(name)
+		if slices.Contains(old, key) {
+			key, isFound = replacement, true
+		}
+		if key != replacement || !slices.Contains(want, key) {
+			want = append(want, key)
+		}
+	}
+	if !isFound {
+		return text, true
+	}
+	for _, spelling := range []string{to, target} { // an inverted name may need a semicolon that the text has not
+		replaced = replaceParts(text, spelling, old, replacement)
+		names := namesIn(replaced)
+		for i, name := range names {
+			names[i] = identity(name)
+		}
+		if slices.Equal(names, want) {
+			return replaced, true
+		}
+	}
+	return text, false
+}
+
+// replaceParts replaces the first part of a text with a key of old or replacement by a spelling. It drops the other
+// parts with these keys, and the separators before them. A part with the key of replacement keeps its spelling.
+func replaceParts(text, spelling string, old []string, replacement string) string {
+	var parts [][2]int // from the start to the end of each
+	start := 0
+	for _, at := range append(separator.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		parts = append(parts, [2]int{start, at[0]})
+		start = at[1]
+	}
+	var out strings.Builder
+	copied, hasTarget := 0, false
+	for i := 0; i < len(parts); i++ {
+		for last := i; last < min(i+1+maxCommas, len(parts)); last++ {
+			start, end := parts[i][0], parts[last][1]
+			names := namesIn(text[start:end] + ";")
+			if len(names) != 1 {
+				continue
+			}
+			key := identity(names[0])
+			isOld := slices.Contains(old, key)
+			if !isOld && key != replacement {
+				continue
+			}
+			end = start + endOfName(text[start:end], key)
+			switch {
+			case hasTarget:
+				out.WriteString(text[copied:parts[i-1][1]])
+			case isOld:
+				out.WriteString(text[copied:start] + spelling)
+			default:
+				out.WriteString(text[copied:end])
+			}
+			copied, hasTarget, i = end, true, last
+			break
+		}
+	}
+	return out.String() + text[copied:]
+}
+
+// endOfName returns the end of the name with a key in a part of a text. Roles and years may follow it.
+func endOfName(part, key string) int {
+	for at, r := range part {
+		if !unicode.IsSpace(r) {
+			continue
+		}
+		if names := namesIn(part[:at] + ";"); len(names) == 1 && identity(names[0]) == key {
+			return at
+		}
+	}
+	return len(part)
 }
 
 // withInitials returns the key of a name with each initial as a word with a point: j.r.r., j r r, and jrr at the

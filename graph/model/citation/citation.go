@@ -80,7 +80,7 @@ func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) 
 		name string
 		text *string
 	}{{"isbn", b.ISBN}, {"publisher", b.Publisher}, {"language", b.Language}, {"library", b.ShelfMark},
-		{"abstract", b.Description}} {
+		{"subtitle", b.Subtitle}, {"series", b.Series}, {"number", b.SeriesNumber}, {"abstract", b.Description}} {
 		if f.text != nil {
 			dst = fmt.Appendf(dst, ",\n  %s = {%s}", f.name, latex(*f.text))
 		}
@@ -121,7 +121,7 @@ func appendRIS(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 	for _, name := range author.Parse(b.Author) {
 		line("AU", oneLine(name.Inverted()))
 	}
-	line("TI", oneLine(b.Name))
+	line("TI", oneLine(b.Title()))
 	line("PY", b.PublishedAt.String()[:4])
 	if !b.PublishedAt.IsYear() {
 		line("DA", strings.ReplaceAll(b.PublishedAt.String(), "-", "/"))
@@ -131,7 +131,8 @@ func appendRIS(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 	for _, f := range []struct {
 		tag  string
 		text *string
-	}{{"SN", b.ISBN}, {"PB", b.Publisher}, {"LA", b.Language}, {"CN", b.ShelfMark}, {"AB", b.Description}} {
+	}{{"SN", b.ISBN}, {"PB", b.Publisher}, {"LA", b.Language}, {"CN", b.ShelfMark}, {"T2", b.Series},
+		{"VL", b.SeriesNumber}, {"AB", b.Description}} {
 		if f.text != nil {
 			line(f.tag, oneLine(*f.text))
 		}
@@ -173,10 +174,13 @@ func appendCSL(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []b
 		Publisher  *string            `json:"publisher,omitempty"`
 		Language   *string            `json:"language,omitempty"`
 		CallNumber *string            `json:"call-number,omitempty"`
+		Series     *string            `json:"collection-title,omitempty"`
+		Number     *string            `json:"collection-number,omitempty"`
 		Abstract   *string            `json:"abstract,omitempty"`
 	}{
-		key(b), "book", b.Name, authors, map[string][][]int{"date-parts": {issued}},
-		b.Pages, g.Name, b.ISBN, b.Publisher, b.Language, b.ShelfMark, b.Description,
+		key(b), "book", b.Title(), authors, map[string][][]int{"date-parts": {issued}},
+		b.Pages, g.Name, b.ISBN, b.Publisher, b.Language, b.ShelfMark, b.Series, b.SeriesNumber,
+		b.Description,
 	})
 	if err != nil {
 		panic(err) // all these types can be encoded

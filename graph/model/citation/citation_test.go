@@ -55,13 +55,21 @@ func TestEncoders(t *testing.T) {
 	}
 	full := new(*book)
 	full.ISBN, full.Publisher, full.Language, full.ShelfMark = new("9783161484100"), new("R & D"), new("de"), new("A 1")
+	full.Subtitle, full.Series, full.SeriesNumber = new("S: T"), new("Tall & Short"), new("1.5")
 	for name, want := range map[string]string{
-		"bibtex": "keywords = {R\\&D},\n  isbn = {9783161484100},\n  publisher = {R \\& D},\n  language = {de},\n  library = {A 1},\n  abstract",
-		"ris":    "KW  - R&D\r\nSN  - 9783161484100\r\nPB  - R & D\r\nLA  - de\r\nCN  - A 1\r\nAB",
-		"csl":    `"ISBN":"9783161484100","publisher":"R \u0026 D","language":"de","call-number":"A 1","abstract"`,
+		"bibtex": "keywords = {R\\&D},\n  isbn = {9783161484100},\n  publisher = {R \\& D},\n  language = {de},\n  library = {A 1},\n  subtitle = {S: T},\n  series = {Tall \\& Short},\n  number = {1.5},\n  abstract",
+		"ris":    "KW  - R&D\r\nSN  - 9783161484100\r\nPB  - R & D\r\nLA  - de\r\nCN  - A 1\r\nT2  - Tall & Short\r\nVL  - 1.5\r\nAB",
+		"csl":    `"ISBN":"9783161484100","publisher":"R \u0026 D","language":"de","call-number":"A 1","collection-title":"Tall \u0026 Short","collection-number":"1.5","abstract"`,
 	} {
 		i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
 		if got := string(Formats[i].Append(nil, full, &model.Genre{Name: "R&D"}, &model.Category{})); !strings.Contains(got, want) {
+			t.Errorf("%s has not %s", got, want)
+		}
+	}
+	for name, want := range map[string]string{"ris": `''\r\nPY`, "csl": `''","author"`} { // formats without a subtitle
+		i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
+		want = strings.Replace(strings.ReplaceAll(want, `\r\n`, "\r\n"), "''", "'': S: T", 1)
+		if got := string(Formats[i].Append(nil, full, &model.Genre{}, &model.Category{})); !strings.Contains(got, want) {
 			t.Errorf("%s has not %s", got, want)
 		}
 	}

@@ -53,7 +53,8 @@ func TestBibTeX(t *testing.T) {
 		"@book{a(1), title={A}, title={B}, edition=undefined}":                                                   {"1: edition=undefined|name=A"},
 		"@inbook{a, title={A}, booktitle={B}, pages={3--7}, date={2003-05-01/2004}, langid={ngerman}, isbn={978-3-16-148410-0}, name={N}}": {
 			"1: booktitle=B|entry type=inbook|isbn=978-3-16-148410-0|language=de|name=A|name field=N|page range=3–7|published_at=2003-05-01"},
-		"@book{a, title={A}, subtitle={B}, pages={320}, year={c1990}, month={Sept. 3}, langid={french}}": {"1: language=french|name=A: B|pages=320|published_at=sept. 3 c1990"},
+		"@book{a, title={A}, subtitle={B}, pages={320}, year={c1990}, month={Sept. 3}, langid={french}}": {"1: language=french|name=A|pages=320|published_at=sept. 3 c1990|subtitle=B"},
+		"@book{a, title={A}, series={S}, number={1.5}} @book{b, title={B}, number={2}}":                  {"1: name=A|series=S|series_number=1.5", "1: name=B|number=2"},
 		`@book{a, author={van der Berg, Jan and {Barnes and Noble} and Vonnegut, Jr., Kurt and {\"O}z, Am{\'o}s and Ludwig van Beethoven and Plato AND others}}`: {
 			"1: author=Jan van der Berg; Barnes and Noble; Kurt Vonnegut Jr.; Amós Öz; Ludwig van Beethoven; Plato"},
 		`@book{a, editor={{The {\LaTeX} Institute} and Smith \& Sons}}`: {"1: author=The LaTeX Institute; Smith & Sons"},
@@ -104,6 +105,8 @@ func TestRIS(t *testing.T) {
 			"1: EP=7|SP=3|TY=JOUR|name=A|published_at=2003", "6: CY=X|isbn=3161484100; 9783161484100|language=de|name=B|pages=320|publisher=P|shelf_mark=A 1"},
 		"TY  - BOOK\nY1  - 2015/october\nPY  - 2015\nER  - \nTY  - BOOK\nPY  - 2015\nDA  - 2015/okt./3/autumn\nER  - \nTY  - BOOK\nPY  - 2015/10/03\nDA  - 2015/October\nER  - \n": {
 			"1: published_at=2015-october", "5: published_at=2015-okt.-3", "9: published_at=2015-10-03"},
+		"TY  - BOOK\nTI  - A: B\nT2  - S\nVL  - IV\nER  - \nTY  - CHAP\nTI  - B\nT2  - S\nVL  - 2\nER  - \nTY  - BOOK\nTI  - C\nVL  - 2\nER  - ": {
+			"1: name=A: B|series=S|series_number=IV", "6: T2=S|TY=CHAP|VL=2|name=B", "11: VL=2|name=C"},
 		"TY  - BOOK\nTI  - \xff\nER  -\nTY - BOOK\nTI - B\nER -":                                                 {"1: the record is not UTF-8", "4: name=B"},
 		"TY  - BOOK\nAB  - " + strings.Repeat("x\n", 1<<20) + "ER  - \nTY  - BOOK\nTI  - B\nER  - ":              {"1: the record is longer than 1 MiB", "1048579: name=B"},
 		"TY  - BOOK\nTI  - A;\nAU  - Random House, Inc.\nPB  - P;\nER  - \nTY  - BOOK\nTI  - The Lord of the Ri": {"1: author=Random House, Inc.|name=A;|publisher=P;", "6: the record has no end (ER), so the file may be cut off"},

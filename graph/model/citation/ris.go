@@ -83,8 +83,9 @@ func (r *RISReader) Next() (Entry, error) {
 	}
 }
 
-// risSources are the tags of RIS.
+// risSources are the tags of RIS. The first ones are of books alone.
 var risSources = []source{
+	{"series", "T2 T3"}, {"series_number", "VL"},
 	{"name", "TI T1 BT CT"}, {"author", "AU A1 A2 ED"}, {"publisher", "PB"}, {"isbn", "SN"}, {"language", "LA"},
 	{"shelf_mark", "CN"}, {"description", "AB N2"}, {"genre", "KW"},
 }
@@ -99,7 +100,11 @@ func (e Entry) ended(fields map[string][][]byte) Entry {
 		isEmpty := func(text []byte) bool { return len(text) == 0 }
 		b.texts[tag] = string(bytes.Join(slices.DeleteFunc(slices.Clone(texts), isEmpty), []byte("; ")))
 	}
-	b.read(risSources, func(key, tag, text string) string {
+	sources := risSources
+	if b.texts["TY"] != "BOOK" {
+		sources = sources[2:]
+	}
+	b.read(sources, func(key, tag, text string) string {
 		if key == "author" && len(text) <= maxAuthor {
 			return risNames(fields[tag])
 		}

@@ -22,6 +22,9 @@ var bibTeXSources = []source{
 	{"publisher", "publisher institution school organization"},
 	{"language", "language langid"},
 	{"shelf_mark", "library callnumber call-number lccn"},
+	{"subtitle", "subtitle"},
+	{"series", "series"},
+	{"series_number", "number"},
 	{"description", "abstract"},
 	{"genre", "genre keywords"},
 	{"isbn", "isbn"},
@@ -47,9 +50,12 @@ func (b *book) set(key, text string) {
 	}
 }
 
-// read sets the values of sources. convert converts the text of a field.
+// read sets the values of sources, a series before its number. convert converts the text of a field.
 func (b *book) read(sources []source, convert func(key, field, text string) string) {
 	for _, s := range sources {
+		if s.key == "series_number" && b.values["series"] == "" {
+			continue // the number of another thing
+		}
 		for field := range strings.FieldsSeq(s.fields) {
 			if text := b.texts[field]; text != "" && !b.used[field] {
 				b.used[field] = true
@@ -84,13 +90,10 @@ func bookOf(kind string, fields map[string]string) map[string]string {
 		b.used["pages"] = true
 	}
 	b.read(bibTeXSources, func(key, field, text string) string {
-		switch subtitle := b.texts["subtitle"]; {
-		case field == "title" && subtitle != "":
-			b.used["subtitle"] = true
-			return text + ": " + subtitle
-		case key == "author":
+		switch key {
+		case "author":
 			return namesOf(fields[field])
-		case key == "language":
+		case "language":
 			return cmp.Or(babel[strings.ToLower(text)], text)
 		}
 		return text

@@ -28,16 +28,6 @@ func Parse(text string) (tag string, ok bool) {
 	return tag, ok
 }
 
-// Name returns the name of a language in English, or the tag if it has none.
-func Name(tag string) string {
-	if parsed, err := language.Parse(tag); err == nil {
-		if name := display.English.Tags().Name(parsed); name != "" {
-			return name
-		}
-	}
-	return tag
-}
-
 // first are the languages in which a name is looked up first.
 var first = []language.Tag{
 	language.English, language.German, language.French, language.Spanish, language.Italian, language.Portuguese,

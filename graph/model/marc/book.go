@@ -42,7 +42,14 @@ func FromBook(b *model.Book, g *model.Genre, c *model.Category) Record {
 		hasMain = "1"
 	}
 	title := oneLine(b.Name)
-	add(field("245", hasMain+fmt.Sprint(nonfiling(title, language)), "a", title+" /", "c", statement(b.Author)))
+	subtitle := oneLine(text(b.Subtitle))
+	if subtitle == "" {
+		title += " /"
+	} else {
+		title, subtitle = title+" :", subtitle+" /"
+	}
+	add(field("245", hasMain+fmt.Sprint(nonfiling(title, language)), "a", title, "b", subtitle, "c",
+		statement(b.Author)))
 	published := b.PublishedAt.String()
 	if b.PublishedAt.IsYear() {
 		published = published[:4]
@@ -53,6 +60,14 @@ func FromBook(b *model.Book, g *model.Genre, c *model.Category) Record {
 	}
 	add(field("264", " 1", "b", publisher, "c", published))
 	add(field("300", "  ", "a", fmt.Sprintf("%d p.", b.Pages)))
+	series, number := oneLine(text(b.Series)), oneLine(text(b.SeriesNumber))
+	switch {
+	case series == "":
+		number = ""
+	case number != "":
+		series += " ;"
+	}
+	add(field("490", "0 ", "a", series, "v", number))
 	for _, part := range paragraphs(text(b.Description)) {
 		add(field("520", "  ", "a", part))
 	}

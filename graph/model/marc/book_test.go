@@ -27,6 +27,7 @@ func books() []*model.Book {
 			PublishedAt: model.Date{Year: 800, Month: 9, Day: 1}, Price: 1999, CreatedAt: at, UpdatedAt: at,
 			Description: new("One\ttab\r\nTwo\n\nThree\n\n\n\n\x00Four"),
 			ISBN:        new("9783161484100"), Publisher: new("R & D, Inc."), Language: new("de"), ShelfMark: new("A 1 \"b\""),
+			Subtitle: new("Ein  Schauspiel"), Series: new("Reclams Bibliothek"), SeriesNumber: new("IV"),
 		},
 		{ID: 8, Name: "The red river /", Author: "J. R. R. Tolkien", Pages: 1, PublishedAt: model.Date{Year: 1957, Month: 1, Day: 1}, Language: new("pt-BR")},
 	}

@@ -113,6 +113,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 	inXML.WriteString(CollectionEnd)
 	want[0]["language"] = "ger" // for lang.Parse
+	want[0]["name"] += ": Ein Schauspiel"
+	delete(want[0], "subtitle") // SplitTitle has it
 	for name, r := range map[string]reader{"MARCXML": NewXMLReader(&inXML), "ISO 2709": NewReader(&inISO), "MARCMaker": NewTextReader(&inText)} {
 		got := readAll(t, r)
 		if name != "MARCXML" { // the writer of XML drops it
@@ -148,6 +150,27 @@ func TestForeignRecords(t *testing.T) {
 		}
 		if text := strings.Join(shown, "|"); text != test.want || len(got) != 1 {
 			t.Errorf("%s: %s\nwant %s", test.name, text, test.want)
+		}
+	}
+}
+
+// TestSplitTitle reads the remainder of a title apart, and series.
+func TestSplitTitle(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string][4]string{
+		"=245  10$aEmma :$ba novel /$cby Jane Austen.\n":                            {"Emma", "a novel"},
+		"=245  10$aDas Buch.$n2,$pDer Teil :$bRoman.\n=490  1\\$aReihe ;$vBd. 12\n": {"Das Buch. 2, Der Teil", "Roman", "Reihe", "12"},
+		"=245  10$bOnly\n=830  \\0$aSaga.$vIV.\n=490  1\\$aThe saga ;$v4\n":         {"Only", "", "Saga", "IV"},
+		"=245  10$aA\n=490  1\\$aS ;$v" + strings.Repeat("1", 51) + "\n":            {"A", "", "S"},
+	} {
+		record, err := NewTextReader(strings.NewReader("=LDR  00000nam a2200000 i 4500\n" + fields)).Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, subtitle := record.SplitTitle()
+		values := record.Values()
+		if got := [4]string{name, subtitle, values["series"], values["series_number"]}; got != want || values["subtitle"] != "" {
+			t.Errorf("%q: %q, want %q", fields, got, want)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (r *Record) start(open []xml.StartElement) error {
 	case depth == 1 && (isMARC(e, "controlfield") || isMARC(e, "datafield")):
 		tag := attribute(e, "tag")
 		if len(tag) != 3 || !isASCII(tag) {
-			return damaged("a %s has the tag %q", e.Name.Local, tag)
+			return damaged("a %s has the tag %.20q", e.Name.Local, tag)
 		}
 		if e.Name.Local == "datafield" {
 			f := DataField{Tag: tag, Indicators: [2]byte{' ', ' '}}
@@ -146,7 +146,7 @@ func (r *Record) start(open []xml.StartElement) error {
 				case len(value) == 1 && isASCII(value):
 					f.Indicators[i] = value[0]
 				case value != "":
-					return damaged("field %s has the %s %q", tag, name, value)
+					return damaged("field %s has the %s %.20q", tag, name, value)
 				}
 			}
 			r.Data = append(r.Data, f)
@@ -154,11 +154,11 @@ func (r *Record) start(open []xml.StartElement) error {
 		return nil
 	case depth == 2 && isMARC(e, "subfield") && isMARC(open[0], "datafield"):
 		if code := attribute(e, "code"); len(code) != 1 || !isASCII(code) {
-			return damaged("field %s has a subfield with the code %q", attribute(open[0], "tag"), code)
+			return damaged("field %s has a subfield with the code %.20q", attribute(open[0], "tag"), code)
 		}
 		return nil
 	}
-	return damaged("the record has an element %q, which is not of MARCXML", e.Name.Local)
+	return damaged("the record has an element %.20q, which is not of MARCXML", e.Name.Local)
 }
 
 // end adds the text of the last of the open elements.

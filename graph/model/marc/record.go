@@ -6,6 +6,9 @@
 //
 //	field        read                                                        written
 //	name         245 $a $b $n $p                                             245 $a
+//	subtitle     245 $b, by Record.SplitTitle alone                          245 $b
+//	series       830 $a, 490 $a                                              490 0_ $a
+//	seriesNumber 830 $v, 490 $v                                              490 0_ $v
 //	author       100, 110, 111 and 700, 710 of authors, 245 $c               100 or 110, 700 or 710, 245 $c
 //	isbn         020 $a                                                      020 $a
 //	price        020 $c, 952 $v (replacement price), 952 $g                  020 $c

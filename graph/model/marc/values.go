@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"library-catalogue/graph/model/isbn"
 )
@@ -14,7 +15,7 @@ import (
 // "; ".
 func (r Record) Values() map[string]string {
 	v := values{record: r, used: map[*Subfield]bool{}, all: map[string]string{}}
-	v.set("name", v.title())
+	v.set("name", v.title("abnp"))
 	v.set("author", v.author())
 	v.set("isbn", v.isbn())
 	v.set("price", v.price())
@@ -32,8 +33,18 @@ func (r Record) Values() map[string]string {
 	v.set("shelf_mark",
 		cmp.Or(v.first("852", "khim"), v.first("852", "j"), v.first("952", "o"), v.first("090", "ab"),
 			v.first("050", "ab")))
+	v.series()
 	v.rest()
 	return v.all
+}
+
+// SplitTitle returns the title and its remainder ($b) apart, which Values joins.
+func (r Record) SplitTitle() (name, subtitle string) {
+	v := values{record: r, used: map[*Subfield]bool{}}
+	if name, subtitle = v.title("anp"), v.title("b"); name == "" {
+		return subtitle, ""
+	}
+	return name, subtitle
 }
 
 // IsDeleted reports whether a record says that its book is no longer there.
@@ -121,15 +132,15 @@ func (r Record) coded(from, to int) string {
 	return ""
 }
 
-// title returns the title with its remainder after a colon, and its number and part.
-func (v *values) title() string {
+// title returns the subfields of the title with some codes: its remainder after a colon, its number and part.
+func (v *values) title(codes string) string {
 	var parts []string
 	fields := v.tagged("245")
 	for _, f := range fields[:min(len(fields), 1)] { // it is not repeatable
 		for i := range f.Subfields {
 			s := &f.Subfields[i]
 			text := strings.TrimSpace(s.Text)
-			if strings.IndexByte("abnp", s.Code) < 0 || len(parts) > 0 && s.Code == 'a' || text == "" {
+			if strings.IndexByte(codes, s.Code) < 0 || len(parts) > 0 && s.Code == 'a' || text == "" {
 				continue
 			}
 			v.used[s] = true
@@ -153,6 +164,29 @@ var (
 	// ¬Das¬.
 	article = regexp.MustCompile(`^(?:<<([^<>]{1,20})>>|¬([^¬]{1,20})¬)`)
 )
+
+// volume matches the word before the number of a volume: "vol. 3", "Bd. 3".
+var volume = regexp.MustCompile(`(?i)^(?:v|vols?|volume|bd|band|no|nr|n|t|tome|bk|book|#)\.? ?(\d)`)
+
+// maxSeriesNumber is the maximum number of characters of a number in the series. A longer one is not read.
+const maxSeriesNumber = 50
+
+// series sets the series, as traced (830) or else as stated (490), and the number in it.
+func (v *values) series() {
+	for _, f := range append(v.tagged("830"), v.tagged("490")...) {
+		name := strings.TrimRight(TrimPunctuation(strings.Join(v.take(f, "a"), " ")), " ;")
+		if name == "" {
+			continue
+		}
+		v.set("series", TrimDot(name))
+		number := volume.ReplaceAllString(TrimDot(f.text('v')), "$1")
+		if utf8.RuneCountInString(number) <= maxSeriesNumber {
+			v.take(f, "v")
+			v.set("series_number", number)
+		}
+		return
+	}
+}
 
 // isbn returns the first 020 $a that begins with an ISBN, or else the first one.
 func (v *values) isbn() string {

@@ -80,7 +80,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := &socket{
 		Handler: h, conn: conn, ctx: ctx, cancel: cancel,
 		request: &http.Request{Method: "SUBSCRIBE", URL: r.URL, RemoteAddr: r.RemoteAddr, Header: traced(r.Header)},
-		running: map[string]*operation{}, ready: make(chan struct{}),
+		running: map[string]*operation{}, ready: make(chan struct{}), writing: make(chan struct{}, 1),
 	}
 	s.serve(r.WithContext(ctx))
 }

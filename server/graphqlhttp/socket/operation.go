@@ -50,7 +50,7 @@ func (s *socket) subscribe(m message) error {
 	})
 	if errors.Is(err, errTooManyOperations) {
 		cancel()
-		return s.write(result(o.id, s.Executor.DispatchError(s.caller, graphqlhttp.ErrorsOf(err))))
+		return s.write(s.ctx, result(o.id, s.Executor.DispatchError(s.caller, graphqlhttp.ErrorsOf(err))))
 	}
 	return err
 }
@@ -102,14 +102,7 @@ func (o *operation) finish(ctx context.Context, text []byte) {
 	}
 	o.mu.Unlock()
 	if owner {
-		o.send(ctx, text)
-	}
-}
-
-// send sends a message unless ctx has ended.
-func (o *operation) send(ctx context.Context, text []byte) {
-	if ctx.Err() == nil {
-		_ = o.write(text) // the socket ends
+		_ = o.write(ctx, text) // the socket ends after an error
 	}
 }
 
@@ -128,7 +121,7 @@ func serveOperation(_ http.ResponseWriter, r *http.Request) {
 		if response.Data == nil {
 			last = result(o.id, response)
 		} else {
-			o.send(ctx, result(o.id, response))
+			_ = o.write(ctx, result(o.id, response)) // the socket ends after an error
 		}
 	}
 	cause := context.Cause(ctx)

@@ -27,8 +27,9 @@ type socket struct {
 	ctx     context.Context // context of all operations; the close code is sent after its end
 	cancel  context.CancelCauseFunc
 
-	ready  chan struct{}   // closed after connection_ack
-	caller context.Context // has the caller, until the token expires; set before ready is closed
+	ready   chan struct{}   // closed after connection_ack
+	caller  context.Context // has the caller, until the token expires; set before ready is closed
+	writing chan struct{}   // has a value during a write
 
 	mu       sync.Mutex
 	running  map[string]*operation // by id
@@ -86,7 +87,7 @@ func (s *socket) read(r *http.Request) error {
 		case "connection_init":
 			err = s.initialise(r, m)
 		case "ping":
-			err = s.write(pong(m))
+			err = s.write(s.ctx, pong(m))
 		case "subscribe":
 			err = s.subscribe(m)
 		case "complete":
@@ -120,7 +121,7 @@ func (s *socket) initialise(r *http.Request, m message) error {
 	var expire context.CancelFunc
 	s.caller, expire = eventstream.UntilExpiry(s.caller)
 	task.OnDone(s.ctx, expire)
-	if err := s.write(ack); err != nil {
+	if err := s.write(s.ctx, ack); err != nil {
 		return err
 	}
 	close(s.ready)
@@ -174,16 +175,21 @@ func (s *socket) owner() caller.Key {
 	return caller.Of(s.caller)
 }
 
-// write sends a message. A client that does not take it in time loses the socket.
-func (s *socket) write(text []byte) error {
+// write sends a message, unless ctx ends before its turn. A client that does not take it in time loses the socket.
+func (s *socket) write(ctx context.Context, text []byte) error {
 	if victim := s.unsent.add(s, len(text)); victim != nil {
 		task.Go(s.ctx, victim.conn.CloseNow) // it waits for the socket's writes, which then fail
 	}
 	defer s.unsent.done(s, len(text))
-	ctx, cancel := context.WithTimeout(context.Background(), eventstream.WriteTimeout)
+	limited, cancel := context.WithTimeout(context.Background(), eventstream.WriteTimeout)
 	defer cancel()
-	err := s.conn.Write(ctx, websocket.MessageText, text)
-	if err != nil && ctx.Err() != nil {
+	s.writing <- struct{}{}
+	defer func() { <-s.writing }()
+	if ctx.Err() != nil {
+		return nil
+	}
+	err := s.conn.Write(limited, websocket.MessageText, text)
+	if err != nil && limited.Err() != nil {
 		err = os.ErrDeadlineExceeded
 	}
 	if err != nil {

@@ -350,6 +350,26 @@ func TestComplete(t *testing.T) {
 	})
 }
 
+// TestReusedID completes an operation whose message waits for a slow client: it does not reach the next operation with
+// its id.
+func TestReusedID(t *testing.T) {
+	t.Parallel()
+	serve(t, func(t *testing.T, s *service) {
+		c := s.connect(t, "reader")
+		c.send(positions)
+		s.feed.changes <- one
+		synctest.Wait()
+		c.send(typename)
+		synctest.Wait()
+		c.send(`{"type":"complete","id":"2"}`)
+		c.send(`{"id":"2","type":"subscribe","payload":{"query":"{ other: __typename }"}}`)
+		synctest.Wait()
+		c.want(position)
+		c.want(`{"id":"2","type":"next","payload":{"data":{"other":"Query"}}}`)
+		c.want(`{"type":"complete","id":"2"}`)
+	})
+}
+
 // TestManyOperations runs as many operations as a socket may have, and one more.
 func TestManyOperations(t *testing.T) {
 	t.Parallel()

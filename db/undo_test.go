@@ -1,0 +1,115 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
+)
+
+// undoSet undoes a set, or nothing if a row has a conflict.
+func undoSet(ctx context.Context, s *db.Store, set model.ChangeSetID) error {
+	_, err := s.Undo(ctx, set, model.UndoChangeSetInput{OnConflict: model.RejectConflicts}, func([]*model.UndoneRow) error { return nil })
+	return err
+}
+
+// renameAll renames books in a transaction and returns its set.
+func renameAll(ctx context.Context, t *testing.T, s *db.Store, ids []model.ID, name string) model.ChangeSetID {
+	t.Helper()
+	check(t, s.Write(ctx, func(ctx context.Context) error {
+		_, err := s.Books.UpdateAll(ctx, ids, rename(name))
+		return err
+	}))
+	return newestChange(t, s).Set
+}
+
+func newestChange(t *testing.T, s *db.Store) *model.Change {
+	t.Helper()
+	return must[*model.ChangePage](t)(s.RecentChanges(t.Context(), model.RecentArgs{First: 1})).Nodes[0]
+}
+
+// TestUndoBesideWriters undoes a set twice while others write its rows: one undo brings all rows back, or none does. No write is
+// lost.
+func TestUndoBesideWriters(t *testing.T) {
+	t.Parallel()
+	const books, writers = 6, 3
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		ids := addBooks(t, program, books, newShelf(t, s).genre.ID)
+		for round := range 8 {
+			before := fmt.Sprint("Before ", round)
+			renameAll(t.Context(), t, s, ids, before)
+			set := renameAll(t.Context(), t, s, ids, "After")
+			pages := 1000 * (round + 1)
+			var undone [2]error
+			var running sync.WaitGroup
+			for i := range undone {
+				running.Go(func() { undone[i] = undoSet(t.Context(), s, set) })
+			}
+			for i := range writers {
+				running.Go(func() {
+					patch := &model.BookPatch{Pages: graphql.OmittableOf(new(pages + i))}
+					if i%2 == 0 {
+						if _, err := s.Books.UpdateAll(t.Context(), ids[i:i+1], patch); err != nil {
+							t.Error(err)
+						}
+					} else if _, err := program.ExecContext(t.Context(), `UPDATE books SET pages = $1 WHERE id = $2`, pages+i, ids[i]); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			running.Wait()
+			done := 0
+			for _, err := range undone {
+				if err == nil {
+					done++
+				} else {
+					wantCode(t, err, model.Conflict, "Nothing was undone")
+				}
+			}
+			back := ask[int](t, program, `SELECT count(*) FROM books WHERE name = $1`, before)
+			if done > 1 || back != done*books {
+				t.Fatalf("%d of 2 undos are done, and %d of %d books are back", done, back, books)
+			}
+			for i := range writers {
+				if n := ask[int](t, program, `SELECT pages FROM books WHERE id = $1`, ids[i]); n != pages+i {
+					t.Errorf("book %d has %d pages, want %d", ids[i], n, pages+i)
+				}
+			}
+		}
+	})
+}
+
+// TestUndoForgotten undoes an import of two batches after the log has lost the first one: nothing is undone. A change that remains
+// is a set of its own.
+func TestUndoForgotten(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		ids := addBooks(t, program, 600, newShelf(t, s).genre.ID)
+		ctx := model.WithChangeSet(t.Context())
+		renameAll(ctx, t, s, ids, "First")
+		table := "ticks"
+		if isSQLite(url) {
+			table = "changes"
+		}
+		exec(t, program, `UPDATE `+table+` SET at = '2001-02-03T04:05:06.000000Z'`)
+		set := renameAll(ctx, t, s, ids, "Second")
+		check(t, s.ForgetChanges(t.Context(), 1))
+		wantCode(t, undoSet(t.Context(), s, set), model.PositionGone, "")
+		if n := ask[int](t, program, `SELECT count(*) FROM books WHERE name = 'Second'`); n != len(ids) {
+			t.Errorf("%d of %d books are as they were", n, len(ids))
+		}
+		last := newestChange(t, s)
+		check(t, undoSet(t.Context(), s, last.Set))
+		if name := ask[string](t, program, `SELECT name FROM books WHERE id = $1`, last.RowID); name != "First" {
+			t.Errorf("the book is %s after an undo", name)
+		}
+	})
+}
