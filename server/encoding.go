@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/zstd"
 
 	"library-catalogue/edge/eventstream"
 	"library-catalogue/edge/httpcond"
@@ -14,10 +15,11 @@ var encodings = []string{"zstd", "gzip"}
 
 // newCompress returns middleware that compresses responses, but not event streams, because an encoder for each open
 // stream would take too much memory. The ETag of a compressed response ends with the encoding.
-func newCompress() (middleware, error) {
-	wrap, err := gzhttp.NewWrapper(gzhttp.SuffixETag("-gzip"), gzhttp.ContentTypeFilter(func(mediaType string) bool {
-		return mediaType != eventstream.MediaType && gzhttp.DefaultContentTypeFilter(mediaType)
-	}))
+func newCompress(gzipLevel int, zstdLevel zstd.EncoderLevel) (middleware, error) {
+	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzipLevel), gzhttp.ZstdCompressionLevel(int(zstdLevel)),
+		gzhttp.SuffixETag("-gzip"), gzhttp.ContentTypeFilter(func(mediaType string) bool {
+			return mediaType != eventstream.MediaType && gzhttp.DefaultContentTypeFilter(mediaType)
+		}))
 	return func(next http.Handler) http.Handler { return wrap(next) }, err
 }
 

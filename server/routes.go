@@ -2,9 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/pprof"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"library-catalogue/edge/admission"
 	"library-catalogue/edge/caller"
@@ -96,8 +100,9 @@ func newRoutes(
 			return nil, nil, err
 		}
 	}
-	compress, err := newCompress()
-	if err != nil {
+	compress, err := newCompress(gzip.DefaultCompression, zstd.SpeedFastest)
+	compressOnce, errOnce := newCompress(gzip.BestCompression, zstd.SpeedBestCompression)
+	if err := errors.Join(err, errOnce); err != nil {
 		return nil, nil, err
 	}
 	rate := ratelimit.New(cfg.Rate)
@@ -115,7 +120,7 @@ func newRoutes(
 		Accounts: cfg.Accounts, Webhooks: cfg.Webhooks,
 		PublicURL: cfg.PublicURL, Covers: cfg.Covers, NoRobots: cfg.NoRobots, PlaygroundCDN: cfg.PlaygroundCDN,
 		Encodings: imports.Encodings, ReadValue: imports.ReadValue, Lookup: cfg.Lookup,
-		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
+		Constant: func(handler http.Handler) http.Handler { return static(compressOnce, newPage(handler, "")) },
 	})
 	if err != nil {
 		return nil, nil, err
@@ -129,10 +134,10 @@ func newRoutes(
 	mux := http.NewServeMux()
 	routeHealth(mux, cfg.Observer)
 	mux.Handle("/", pages)
-	mux.Handle("GET /openapi.yaml", static(compress, document("application/yaml", rest.OpenAPI))) // RFC 9512
-	mux.Handle("GET /openapi.json", static(compress, document("application/json", rest.OpenAPIJSON)))
+	mux.Handle("GET /openapi.yaml", static(compressOnce, document("application/yaml", rest.OpenAPI))) // RFC 9512
+	mux.Handle("GET /openapi.json", static(compressOnce, document("application/json", rest.OpenAPIJSON)))
 	// No media type is registered for SDL. Browsers show plain text.
-	schema := static(compress, document("text/plain; charset=utf-8", graph.SDL()))
+	schema := static(compressOnce, document("text/plain; charset=utf-8", graph.SDL()))
 	mux.HandleFunc("GET /schema.graphql", func(w http.ResponseWriter, r *http.Request) {
 		if !cfg.GraphQL.Introspection.Allows(r.Context()) {
 			pages.ServeHTTP(w, r) // as an unknown path
