@@ -94,18 +94,13 @@ func (s *Store) Undo(
 ) (done *model.UndoChangeSetPayload, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
 		done = &model.UndoChangeSetPayload{ClientMutationID: in.ClientMutationID}
-		if s.dialect.ForUpdate != "" && !in.DryRun { // no later change, and no new child
-			if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
-				return err
-			}
-		}
 		logged, err := s.log.ChangesToUndo(ctx, id)
 		if err != nil {
 			return err
 		}
 		all := &undo{
 			categories: newUndoOf(s, &categories), genres: newUndoOf(s, &genres), books: newUndoOf(s, &books),
-			set: id.Set,
+			set: id.Set, dryRun: in.DryRun,
 		}
 		if done.Rows, err = all.plan(ctx, logged, allow); err != nil || in.DryRun {
 			return err
@@ -156,6 +151,7 @@ type undo struct {
 	genres     *undoOf[model.Genre]
 	books      *undoOf[model.Book]
 	set        int64
+	dryRun     bool
 }
 
 // plan returns the rows of an undo with their conflicts.
@@ -170,6 +166,13 @@ func (u *undo) plan(
 	rows = slices.Concat(u.categories.rows(), u.genres.rows(), u.books.rows())
 	if err := allow(rows); err != nil {
 		return nil, err
+	}
+	if !u.dryRun { // no later change, and no new child
+		for _, lock := range []func(context.Context) error{u.categories.lockRows, u.genres.lockRows, u.books.lockRows} {
+			if err := lock(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	for _, step := range []func() error{
 		func() error { return u.categories.changedSince(ctx, u.set) },

@@ -2,9 +2,11 @@ package db_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -84,6 +86,55 @@ func TestUndoBesideWriters(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestUndoOfDeleteTwice undoes a delete twice at once, when no row exists that a lock could hold.
+func TestUndoOfDeleteTwice(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		ids := addBooks(t, program, 6, newShelf(t, s).genre.ID)
+		for range 4 {
+			check(t, s.Write(t.Context(), func(ctx context.Context) error { return s.Books.DeleteAll(ctx, ids) }))
+			set := newestChange(t, s).Set
+			var undone [3]error
+			var running sync.WaitGroup
+			for i := range undone {
+				running.Go(func() { undone[i] = undoSet(t.Context(), s, set) })
+			}
+			running.Wait()
+			done := 0
+			for _, err := range undone {
+				if err == nil {
+					done++
+				} else {
+					wantCode(t, err, model.Conflict, "Nothing was undone")
+				}
+			}
+			if n := ask[int](t, program, `SELECT count(*) FROM books WHERE name = 'One of many'`); done != 1 || n != len(ids) {
+				t.Fatalf("%d of %d undos are done, and %d of %d books are back", done, len(undone), n, len(ids))
+			}
+		}
+	})
+}
+
+// TestUndoLocksItsRows undoes a set while another transaction holds another book of the same genre.
+func TestUndoLocksItsRows(t *testing.T) {
+	t.Parallel()
+	url := catalogtest.Postgres(t)
+	s, program := open(t, url), other(t, url)
+	ids := addBooks(t, program, 2, newShelf(t, s).genre.ID)
+	renameAll(t.Context(), t, s, ids[:1], "Before")
+	set := renameAll(t.Context(), t, s, ids[:1], "After")
+	holder := must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
+	must[sql.Result](t)(holder.Exec(`UPDATE books SET pages = 7 WHERE id = $1`, ids[1]))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	check(t, undoSet(ctx, s, set))
+	check(t, holder.Commit())
+	if n := ask[int](t, program, `SELECT count(*) FROM books WHERE name = 'Before' OR pages = 7`); n != 2 {
+		t.Errorf("%d of 2 books are as both transactions left them", n)
+	}
 }
 
 // TestUndoForgotten undoes an import of two batches after the log has lost the first one: nothing is undone. A change that remains

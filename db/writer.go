@@ -201,6 +201,15 @@ func (w *writer[T]) lock(ctx context.Context, id model.ID, expected *int64) erro
 	return nil
 }
 
+// lockAll locks rows as lock does, in order of id, so that two transactions cannot deadlock. It returns the ids of those
+// that exist. No restore of the catalogue can begin before the transaction ends, even if no row exists.
+func (w *writer[T]) lockAll(ctx context.Context, ids []model.ID) (held []model.ID, err error) {
+	d := w.store.dialect
+	err = w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate,
+		d.Array(ids))
+	return held, err
+}
+
 func (w *writer[T]) Delete(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
 	return w.store.Write(ctx, func(ctx context.Context) error {
 		if err := w.lock(ctx, id, version); err != nil {
@@ -259,10 +268,7 @@ func (w *writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
 }
 
 func (w *writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
-	var held []model.ID // locked in order of id, so that two moves cannot deadlock
-	d := w.store.dialect
-	err := w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate,
-		d.Array(append([]model.ID{to}, from...)))
+	held, err := w.lockAll(ctx, append([]model.ID{to}, from...))
 	if err != nil {
 		return err
 	}
@@ -271,6 +277,7 @@ func (w *writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.
 	}
 	var c assigned
 	c.add(w.children.column, to)
+	d := w.store.dialect
 	_, err = w.store.exec(ctx, w.store.updateSQL(w.children.table, c, d.In(w.children.column, "$2")),
 		append(c.args, d.Array(from))...)
 	return err
