@@ -43,9 +43,11 @@ WHERE t.id > (SELECT min(id) FROM ticks) AND `,
 		`DELETE FROM ticks WHERE id IN (SELECT id
 FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t
 WHERE next < {cut})`,
-		`UPDATE changes SET change_set = NULL WHERE (xid, seq) IN (SELECT c.xid, c.seq FROM changes c
-WHERE NOT (` + beforeLogSQL + `) AND c.change_set IN (SELECT c.change_set FROM changes c WHERE ` + beforeLogSQL +
-			`) LIMIT $1)`,
+		// LATERAL looks up one set after another. For IN, PostgreSQL may compare all changes with all that go.
+		`UPDATE changes SET change_set = NULL WHERE (xid, seq) IN (SELECT k.xid, k.seq
+FROM (SELECT DISTINCT c.change_set FROM changes c WHERE ` + beforeLogSQL + `) l
+CROSS JOIN LATERAL (SELECT c.xid, c.seq FROM changes c WHERE c.change_set = l.change_set AND NOT (` + beforeLogSQL +
+			`) OFFSET 0) k LIMIT $1)`,
 		`DELETE FROM changes WHERE (xid, seq) IN (SELECT c.xid, c.seq FROM changes c WHERE ` + beforeLogSQL +
 			` ORDER BY c.xid, c.seq LIMIT $1)`,
 	},
