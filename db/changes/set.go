@@ -38,7 +38,7 @@ type Undoable struct {
 }
 
 // maxUndone is the maximum number of changes that an undo takes back.
-const maxUndone = model.MaxOperands
+const maxUndone = 50_000
 
 // ChangesToUndo returns the changes of a set, in the order in which they were made. Errors: PositionGone, BadUserInput
 // for too many of them.
@@ -54,7 +54,7 @@ FROM changes c WHERE `+inSet(b, id)+` ORDER BY c.seq LIMIT `+b.Arg(maxUndone+1),
 		return nil, ErrNoSet
 	case len(all) > maxUndone:
 		return nil, model.BadArgument("id",
-			"The change set has more than 10,000 changes, so it cannot be undone at once. "+
+			"The change set has more than 50,000 changes, so it cannot be undone at once. "+
 				"Restore its rows one by one, or the catalogue from a backup.")
 	}
 	for _, c := range all {
