@@ -90,5 +90,5 @@ func importBytes(t *testing.T, data []byte, strict bool) (counts Counts, kind st
 	}
 	im := &Importer{Catalogue: checkingCatalogue{}, Strict: strict, Reject: func(*Row) error { return nil }}
 	err = im.Import(t.Context(), file)
-	return im.Counts, file.Kind(), err
+	return im.Counts, file.Kind().String(), err
 }

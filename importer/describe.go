@@ -27,47 +27,69 @@ func (f *File) IsPlain() bool {
 }
 
 // Kind describes the format, encoding and compression of the file.
-func (f *File) Kind() string {
-	var b strings.Builder
-	switch {
-	case f.IsSpreadsheet():
-		noun := "sheet"
-		if len(f.Names) > 1 {
-			noun = "sheets"
-		}
-		fmt.Fprintf(&b, "a spreadsheet, %s %s", noun, List(f.Names))
-		if f.LeftOut != nil {
-			fmt.Fprintf(&b, "; not read: %s", List(f.LeftOut))
-		}
-		if f.Before > 0 {
-			fmt.Fprintf(&b, ", header in row %d (%s skipped)", f.Before+1, CountRows(f.Before))
-		}
-	case f.format.Name == source.CSV:
-		delimiter := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "bars"}[f.format.Delimiter]
-		if delimiter == "" {
-			delimiter = Printable(string(f.format.Delimiter))
-		}
-		fmt.Fprintf(&b, "CSV in %s, delimited by %s", f.Charset, delimiter)
-		if f.format.Quote != 0 {
-			b.WriteString(", quoted by apostrophes")
-		}
-		if n := f.format.Before; n > 0 {
-			lines := map[bool]string{true: "1 line", false: fmt.Sprintf("%d lines", n)}[n == 1]
-			fmt.Fprintf(&b, ", header in line %d (%s skipped)", n+1, lines)
-		}
-	default:
-		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
-		if f.format.Path != nil {
-			fmt.Fprintf(&b, ", list %s", Printable(strings.Join(f.format.Path, ".")))
-		}
-	}
+func (f *File) Kind() model.Message {
+	kind := f.formatKind()
 	if f.Packing != "" {
-		fmt.Fprintf(&b, ", compressed with %s", f.Packing)
+		kind = model.Messagef("%s, compressed with %s", kind, f.Packing)
 	}
 	if f.unended {
-		b.WriteString("; the last row has no line end: check that the file is whole")
+		kind = model.Messagef("%s; the last row has no line end: check that the file is whole", kind)
 	}
-	return b.String()
+	return kind
+}
+
+// formatKind describes the format and the encoding.
+func (f *File) formatKind() model.Message {
+	switch {
+	case f.IsSpreadsheet():
+		return f.sheetKind()
+	case f.format.Name == source.CSV:
+		return f.tableKind()
+	}
+	kind := model.Messagef("%[1]s in %[2]s", f.format.Name, f.Charset) // %s in %s is a genre in a category
+	if f.format.Path != nil {
+		kind = model.Messagef("%s, list %s", kind, Printable(strings.Join(f.format.Path, ".")))
+	}
+	return kind
+}
+
+// sheetKind describes a spreadsheet.
+func (f *File) sheetKind() model.Message {
+	kind := model.Messagef("a spreadsheet, sheet %s", List(f.Names))
+	if len(f.Names) > 1 {
+		kind = model.Messagef("a spreadsheet, sheets %s", List(f.Names))
+	}
+	if f.LeftOut != nil {
+		kind = model.Messagef("%s; not read: %s", kind, List(f.LeftOut))
+	}
+	if f.Before > 0 {
+		kind = model.Messagef("%s, header in row %d (%s skipped)", kind, f.Before+1, CountRows(f.Before))
+	}
+	return kind
+}
+
+// delimiterWords are the names of delimiters.
+var delimiterWords = map[byte]model.Message{',': model.Messagef("commas"), ';': model.Messagef("semicolons"),
+	'\t': model.Messagef("tabs"), '|': model.Messagef("bars")}
+
+// tableKind describes CSV.
+func (f *File) tableKind() model.Message {
+	delimiter, isNamed := delimiterWords[f.format.Delimiter]
+	if !isNamed {
+		delimiter.Key = Printable(string(f.format.Delimiter))
+	}
+	kind := model.Messagef("CSV in %s, delimited by %s", f.Charset, delimiter)
+	if f.format.Quote != 0 {
+		kind = model.Messagef("%s, quoted by apostrophes", kind)
+	}
+	switch n := f.format.Before; n {
+	case 0:
+	case 1:
+		kind = model.Messagef("%s, header in line 2 (1 line skipped)", kind)
+	default:
+		kind = model.Messagef("%s, header in line %d (%d lines skipped)", kind, n+1, n)
+	}
+	return kind
 }
 
 // Column describes how the cells of a field are read.

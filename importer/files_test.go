@@ -327,7 +327,7 @@ func TestNothingUnescaped(t *testing.T) {
 		} else {
 			first, err := f.First(t.Context(), 3)
 			must(t, err)
-			shown = f.Kind()
+			shown = f.Kind().String()
 			for _, row := range first {
 				shown += row.Error()
 			}

@@ -196,14 +196,14 @@ func TestSkippedLines(t *testing.T) {
 	} {
 		f, err := surveyOf(t, []byte(before+rows), Options{})
 		must(t, err)
-		if f.Kind() != want || f.IsPlain() != (before == "") {
+		if f.Kind().String() != want || f.IsPlain() != (before == "") {
 			t.Errorf("%q: %s, plain %v", before, f.Kind(), f.IsPlain())
 		}
 	}
 	for before, want := range map[string]string{"": "a spreadsheet, sheet S", odsTexts("A", "1") + odsTexts(): "a spreadsheet, sheet S, header in row 3 (2 rows skipped)"} {
 		f, err := surveyOf(t, openDocument(t, `<table:table table:name="S">`+before+odsHeader+odsTexts("A", "", "1", "2000-01-01", "X", "1", "G")+"</table:table>"), Options{})
 		must(t, err)
-		if f.Kind() != want {
+		if f.Kind().String() != want {
 			t.Errorf("%q: %s", before, f.Kind())
 		}
 	}

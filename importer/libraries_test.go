@@ -85,7 +85,7 @@ func TestLibraries(t *testing.T) {
 			must(t, err)
 			f, err := surveyOf(t, data, Options{Defaults: defaults, LastYear: 2027})
 			must(t, err)
-			if f.Kind() != want.kind || want.unused != "*" && strings.Join(f.Unused(), " ") != want.unused || f.IsPlain() {
+			if f.Kind().String() != want.kind || want.unused != "*" && strings.Join(f.Unused(), " ") != want.unused || f.IsPlain() {
 				t.Errorf("%s; unused: %s", f.Kind(), strings.Join(f.Unused(), " "))
 			}
 			if diff := cmp.Diff(want.books, shelf(t, f)); diff != "" {

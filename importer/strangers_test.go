@@ -104,7 +104,7 @@ func TestEncodings(t *testing.T) {
 	for encoding, want := range map[string]string{"Windows-1252": "Ê", "Windows-1251": "К", "Windows-1250": "Ę"} {
 		f, err := surveyOf(t, []byte(text), Options{Encoding: encoding})
 		must(t, err)
-		if got := readBooks(t, f); !strings.HasPrefix(got[0], want+"|") || !strings.HasPrefix(f.Kind(), "CSV in "+encoding) {
+		if got := readBooks(t, f); !strings.HasPrefix(got[0], want+"|") || !strings.HasPrefix(f.Kind().String(), "CSV in "+encoding) {
 			t.Errorf("%s: %s, %q", encoding, f.Kind(), got)
 		}
 	}

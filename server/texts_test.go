@@ -37,7 +37,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestTextsOfImports checks a file with a question, and one with a bad row.
+// TestTextsOfImports checks a file with a question, one with a bad row, and one of which the format has several parts.
 func TestTextsOfImports(t *testing.T) {
 	t.Parallel()
 	c := servertest.Serve(t, catalogtest.SQLite(t))
@@ -48,6 +48,9 @@ func TestTextsOfImports(t *testing.T) {
 		"name,author,pages,price,genre,category,date\nA,X,1,1,G,C,2005-02-30\nB,X,1,1,G,C,2005-02-03\n": {
 			`"message":"The published at field must be a valid date.","mend":"Write a day that exists, like 1982-06-30."`,
 			`"message":{"key":"The %s field must be a valid date.","args":[{"key":"published at","args":[]}]}`},
+		"\n\nname;author;pages;price;genre;category;date\nA;X;1;1;G;C;2005\n": {
+			`"format":"CSV in UTF-8, delimited by semicolons, header in line 3 (2 lines skipped)"`,
+			`"format":{"key":"%s, header in line %d (%d lines skipped)","args":[{"key":"CSV in %s, delimited by %s","args":["UTF-8",{"key":"semicolons","args":[]}]},3,2]}`},
 	} {
 		w := c.Do(http.MethodPost, "/api/imports?dry_run=true", file, "Content-Type: application/octet-stream")
 		address := w.Header().Get("Location")

@@ -13,7 +13,7 @@ import (
 // describeFile describes how a file is read, in lines.
 func describeFile(f *importer.File) string {
 	var b strings.Builder
-	b.WriteString(f.Kind() + "\n")
+	fmt.Fprintf(&b, "%s\n", f.Kind())
 	for _, c := range f.Columns() {
 		fmt.Fprintf(&b, "  %-12s", c.Field)
 		if c.Name != "" {

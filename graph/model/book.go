@@ -90,7 +90,7 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 	optional(FieldInfo{
 		Name: "shelfMark", Label: "Shelf mark", Max: 200, Use: onShelf, Natural: true,
 		Spellings: strings.Fields(
-			`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber 852h 050a 952o`),
+			`callnumber shelfmarks shelf shelvinglocation itemcallnumber lccallnumber plaatskenmerk 852h 050a 952o`),
 	}, textCodec, func(b *Book) **string { return &b.ShelfMark }),
 	optional(FieldInfo{
 		Name: "subtitle", Max: maxText, Use: onShelf &^ Orderable,
@@ -101,14 +101,16 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 	optional(FieldInfo{
 		Name: "series", Max: maxText, Use: onShelf,
 		Spellings: strings.Fields(`
-			seriesname seriestitle bookseries seriesstatement serie reihe reihentitel collectiontitle 490a 830a 225a
-		`),
+			seriesname seriestitle bookseries seriesstatement serie reihe reihentitel coleccion collana reeks
+			collectiontitle 490a 830a 225a
+		`), Fallbacks: []string{"collection"}, // in French
 	}, textCodec, func(b *Book) **string { return &b.Series }),
 	optional(FieldInfo{
 		Name: "seriesNumber", Label: "Number in the series", Max: 50, Use: onShelf, Natural: true,
 		Spellings: strings.Fields(`
 			numberintheseries seriesno seriesindex collectionnumber seriesposition seriesvolume volumeinseries
-			bandderreihe 490v 830v 225v
+			bandderreihe bandnummer numeroenlacoleccion numerodanslacollection numeronellacollana deelnummer
+			490v 830v 225v
 		`),
 	}, textCodec, func(b *Book) **string { return &b.SeriesNumber }),
 	required(FieldInfo{

@@ -28,7 +28,7 @@ type view struct {
 	DryRun    bool             `json:"dry_run"`
 	CreatedAt model.Timestamp  `json:"created_at"`
 	EndedAt   *model.Timestamp `json:"ended_at"`
-	Format    *string          `json:"format"`  // null until the file is read
+	Format    *model.Message   `json:"format"`  // null until the file is read
 	Columns   []columnView     `json:"columns"` // the fields and their columns
 	Header    []string         `json:"header"`  // all columns of the file
 	Unused    []string         `json:"unused"`  // columns without a field
@@ -142,7 +142,7 @@ func now() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
 
 // describe adds a file and its columns.
 func (v *view) describe(file *importer.File) {
-	v.Format, v.Rows = orNil(file.Kind()), new(file.Rows)
+	v.Format, v.Rows = new(file.Kind()), new(file.Rows)
 	v.Header, v.Unused = cutAll(file.OwnHeader()), cutAll(file.Unused())
 	v.Sheets = sheetsView{cutAll(file.Names), cutAll(file.LeftOut)}
 	for _, c := range file.Columns() {

@@ -103,6 +103,17 @@ func TestImportChanges(t *testing.T) {
 	b.do("a second space is seen", until(`document.querySelector("book-import .differences del").innerText === "A Press" && document.querySelector("book-import .differences ins").innerText === "A  Press"`))
 }
 
+// TestImportInItalian imports a list with the labels of the page: nothing is asked, and the page says in its language how
+// the file is read.
+func TestImportInItalian(t *testing.T) {
+	b := openImport(t)
+	b.do("in Italian", run(`document.cookie = "language=it; path=/"`), b.goTo("/import"), until(`document.documentElement.lang === "it" && customElements.get("book-import")`))
+	b.do("a list", drop("libri.csv", "Titolo;Autore;Pagine;Pubblicazione;Prezzo;Genere;Categoria;Collocazione\nMomo;Ende;304;1973;12.50;Romanzo;Narrativa;R 12\n"),
+		until(`document.querySelector("[data-result] .soft")?.textContent === "CSV in UTF-8, separatore: punto e virgola, 1 riga"`), until(`!document.querySelector("fieldset")`),
+		until(`document.querySelector("section:last-of-type td.number[data-column=Prezzo]").textContent === "12,50"`),
+		until(`document.querySelector("section:last-of-type td[data-column=Collocazione]").textContent === "R 12"`))
+}
+
 // openImport opens the import page with a token.
 func openImport(t *testing.T) *browser {
 	t.Helper()

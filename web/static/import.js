@@ -2,7 +2,7 @@
 import { account, token } from './account.js';
 import { holder, authorization, ask, newKey } from './request.js';
 import { byKey, n, number, said, t } from './language.js';
-import { known } from './words.js';
+import { shown } from './words.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'looking_up', 'importing'].includes(state.status);
@@ -175,7 +175,7 @@ class BookImport extends HTMLElement {
   show(state) {
     const isFocused = this.contains(document.activeElement) || document.activeElement === document.body;
     const parts = [element('h2', {}, work.file.name)];
-    if (state.format) parts.push(element('p', { className: 'soft' }, capital(t(state.format)) + (state.rows ? `, ${rowsOf(state.rows)}` : '')));
+    if (state.format) parts.push(element('p', { className: 'soft' }, capital(said(state.format)) + (state.rows ? `, ${rowsOf(state.rows)}` : '')));
     const { created, namesakes, updated, unchanged, rejected, skipped } = state.counts;
     const done = state.status === 'done';
     if (done) {
@@ -297,7 +297,7 @@ class BookImport extends HTMLElement {
         const cell = element(isNamed && i === 0 ? 'th' : 'td', { dir: 'auto' }, ...[content ?? ''].flat());
         if (isNamed && i === 0) cell.scope = 'row';
         else cell.dataset.column = header[i];
-        cell.classList.toggle('number', /^[\d.-]{1,12}$/.test(cell.textContent)); // also a date
+        cell.classList.toggle('number', /^[\d.,-]{1,12}$/.test(cell.textContent)); // also a date
         return cell;
       }))))))];
   }
@@ -315,10 +315,9 @@ class BookImport extends HTMLElement {
 
   // changes shows the books that the import would change, as a book's history does.
   changes({ changes, counts }) {
-    const value = (text) => text && known(text);
     const items = changes.map(({ id, name, place, fields }) => element('li', {}, element('h3', { dir: 'auto' }, element('a', { href: `/books/${id}` }, name)), element('p', { className: 'small soft' }, capital(said(place))),
       element('dl', { className: 'differences' }, ...fields.map((field) => element('div', {}, element('dt', {}, this.words[field.field]),
-        element('dd', { dir: 'auto' }, ...field.old ? [element('del', {}, value(field.old)), ' '] : [], field.new ? element('ins', {}, value(field.new)) : element('span', { className: 'soft' }, t('none'))))))));
+        element('dd', { dir: 'auto' }, ...field.old ? [element('del', {}, shown(field.field, field.old)), ' '] : [], field.new ? element('ins', {}, shown(field.field, field.new)) : element('span', { className: 'soft' }, t('none'))))))));
     const more = counts.updated - changes.length;
     return element('section', {}, element('h2', {}, t('Changed books')), element('ol', { className: 'history' }, ...items), ...more > 0 ? [element('p', { className: 'soft' }, n('And %s more books.', more))] : []);
   }
@@ -346,7 +345,7 @@ class BookImport extends HTMLElement {
       select.dataset.found = chosen;
       select.dataset.field = field;
       const value = field === 'name' ? '' : element('input', { ariaLabel: t('Value of %s if empty', word), name: field, value: work.defaults[field] ?? '' });
-      const reading = [...others.map((name) => t('%s if empty', name)), ...forms.filter(({ text, value }) => !value || text !== known(value)).map((form) => form.value ? t('%s is %s (%s)', form.text, known(form.value), rowsOf(form.rows)) : unreadable(form))];
+      const reading = [...others.map((name) => t('%s if empty', name)), ...forms.filter(({ text, value }) => !value || text !== shown(field, value)).map((form) => form.value ? t('%s is %s (%s)', form.text, shown(field, form.value), rowsOf(form.rows)) : unreadable(form))];
       if (empty) reading.unshift(n('%s rows have no %s', empty, word));
       return [word, select, value, reading.join('; ')];
     });
@@ -398,7 +397,7 @@ class BookImport extends HTMLElement {
 
   firstRows(state) {
     return element('section', {}, ...this.table(t('First rows'), this.fields.map((field) => this.words[field]),
-      state.first_rows.map(({ values, sources }) => this.fields.map((field) => values[field] && [known(values[field]), ...sources[field] ? [' ', element('span', { className: 'small soft' }, sources[field])] : []]))));
+      state.first_rows.map(({ values, sources }) => this.fields.map((field) => values[field] && [shown(field, values[field]), ...sources[field] ? [' ', element('span', { className: 'small soft' }, sources[field])] : []]))));
   }
 }
 

@@ -7,6 +7,9 @@ const rules = new Intl.PluralRules(tag);
 // number returns a number as the language writes it.
 export const number = (value) => value.toLocaleString(tag);
 
+// point is the sign before decimals.
+export const point = number(1.5)[1];
+
 // time returns the time of a moment as the language writes it.
 export const time = (moment, properties) => new Date(moment).toLocaleTimeString(tag, { hour: '2-digit', minute: '2-digit', ...properties });
 

@@ -1,8 +1,11 @@
 // What pages say of the values of fields.
-import { n, said, t } from './language.js';
+import { n, point, said, t } from './language.js';
 
 // known returns a day as the pages show it: 1 January as the year, because that stands for a year without month and day.
 export const known = (text) => text.replace(/^(\d{4})-01-01$/, '$1');
+
+// shown returns a value of a field in a file as the pages show it.
+export const shown = (field, text) => field === 'price' ? text.replace('.', point) : known(text);
 
 // isbnSigns returns the digits of an ISBN, the last of which may be X.
 export const isbnSigns = (text) => text.normalize('NFKC').toUpperCase().replace(/^\s*(URN:)?ISBN(-1[03])?:?/, '').replace(/[\s\p{Pd}]/gu, '');
