@@ -103,7 +103,7 @@ var bookDefinitions = define[Book, CreateBookInput, BookPatch](
 		Spellings: strings.Fields(`
 			seriesname seriestitle bookseries seriesstatement serie reihe reihentitel coleccion collana reeks
 			collectiontitle 490a 830a 225a
-		`), Fallbacks: []string{"collection"}, // in French
+		`),
 	}, textCodec, func(b *Book) **string { return &b.Series }),
 	optional(FieldInfo{
 		Name: "seriesNumber", Label: "Number in the series", Max: 50, Use: onShelf, Natural: true,

@@ -14,7 +14,8 @@ import (
 	"library-catalogue/web/language"
 )
 
-// TestHeaders imports a list with the labels of the pages as its header.
+// TestHeaders imports a list with the labels of the pages as its header. It leaves out the French word for a series,
+// because other programs call a library or a shelf a collection.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	cells := map[model.Kind]string{model.KindDate: "1973", model.KindInt: "304", model.KindCents: "9.5", model.KindText: "Momo"}
@@ -29,6 +30,9 @@ func TestHeaders(t *testing.T) {
 				label := language.Key(field.Label)
 				if key == "published_at" {
 					label = published
+				}
+				if l.Tag == "fr" && key == "series" {
+					continue
 				}
 				header, row = append(header, l.Text(label)), append(row, cells[field.Kind])
 			}
