@@ -201,8 +201,8 @@ func (w *writer[T]) lock(ctx context.Context, id model.ID, expected *int64) erro
 	return nil
 }
 
-// lockAll locks rows as lock does, in order of id, so that two transactions cannot deadlock. It returns the ids of those
-// that exist. No restore of the catalogue can begin before the transaction ends, even if no row exists.
+// lockAll locks rows as lock does, in order of id, so that two transactions cannot deadlock. It returns the ids of
+// those that exist. No restore of the catalogue can begin before the transaction ends, even if no row exists.
 func (w *writer[T]) lockAll(ctx context.Context, ids []model.ID) (held []model.ID, err error) {
 	d := w.store.dialect
 	err = w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate,
