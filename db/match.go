@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"iter"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -290,10 +289,15 @@ func (p *pairing) add(one, other string) (added bool) {
 	return added
 }
 
-// addGroup pairs each member with the first one before it that may be the same.
-func (p *pairing) addGroup(members []string, mayBeSame func(i, j int) bool) {
+// addGroups pairs each member with the first one before it in its group that may be the same. Members of a group follow
+// each other.
+func (p *pairing) addGroups(groups, members []string, mayBeSame func(i, j int) bool) {
+	first := 0
 	for i := range members {
-		for j := 0; j < i && !(mayBeSame(i, j) && p.add(members[i], members[j])); j++ {
+		if groups[i] != groups[first] {
+			first = i
+		}
+		for j := first; j < i && !(mayBeSame(i, j) && p.add(members[i], members[j])); j++ {
 		}
 	}
 }
@@ -304,7 +308,7 @@ var initials = regexp.MustCompile(`\b\pL\. `)
 // pairNames pairs the forms of one name, and names that are one edit apart. Names that differ in an initial are of two
 // persons.
 func (s *Snapshot) pairNames(ctx context.Context, p *pairing, kind model.TroubleKind) error {
-	forms := map[string][]string{} // by identity
+	var forms [][2]string // identity and name
 	column := facetcount.Person
 	switch kind {
 	case model.SimilarGenres:
@@ -313,9 +317,7 @@ func (s *Snapshot) pairNames(ctx context.Context, p *pairing, kind model.Trouble
 			return err
 		}
 		for _, g := range genres {
-			if key := collate.Identity(g.Genre); !slices.Contains(forms[key], g.Genre) {
-				forms[key] = append(forms[key], g.Genre)
-			}
+			forms = append(forms, [2]string{collate.Identity(g.Genre), g.Genre})
 		}
 		column = ""
 	case model.SimilarPublishers:
@@ -328,14 +330,18 @@ func (s *Snapshot) pairNames(ctx context.Context, p *pairing, kind model.Trouble
 			return err
 		}
 	}
-	keys := slices.Sorted(maps.Keys(forms))
-	for _, key := range keys {
-		slices.Sort(forms[key])
-		p.addGroup(forms[key], func(int, int) bool { return true })
+	slices.SortFunc(forms, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	forms = slices.Compact(forms) // genres may have one name
+	keys, names := make([]string, len(forms)), make([]string, len(forms))
+	for i, form := range forms {
+		keys[i], names[i] = form[0], form[1]
 	}
+	p.addGroups(keys, names, func(int, int) bool { return true })
+	isFirst := func(i int) bool { return i == 0 || keys[i] != keys[i-1] }
 	search.OneEdit(keys, func(i, j int) {
-		if initials.ReplaceAllString(keys[i], "") != initials.ReplaceAllString(keys[j], "") {
-			p.add(forms[keys[i]][0], forms[keys[j]][0])
+		if isFirst(i) && isFirst(j) &&
+			initials.ReplaceAllString(keys[i], "") != initials.ReplaceAllString(keys[j], "") {
+			p.add(names[i], names[j])
 		}
 	})
 	return nil
@@ -348,9 +354,13 @@ const maxCompared = 10_000
 func (s *Snapshot) pairBooks(ctx context.Context, p *pairing, expression string,
 	keyOf func(*model.Book) model.BookKey, mayBeSame func(one, other model.BookKey) bool,
 ) error {
+	repeated := `(SELECT ` + expression + ` FROM books r WHERE ` + expression + ` > '' GROUP BY 1 HAVING count(*) > 1)`
+	condition := expression + ` IN ` + repeated
+	if s.store.dialect.HasArrays { // with IN, PostgreSQL reads all books twice
+		condition = expression + ` = ANY (ARRAY` + repeated + `)`
+	}
 	text := versioned(`SELECT ` + expression + `, r.id, r.name, r.subtitle, r.author, r.isbn, r.shelf_mark FROM books r
-WHERE ` + expression + ` IN (SELECT ` + expression + ` FROM books r WHERE ` + expression + ` <> ''
-	GROUP BY 1 HAVING count(*) > 1) ORDER BY ` + expression + `, r.id LIMIT $1`)
+WHERE ` + condition + ` ORDER BY ` + expression + `, r.id LIMIT $1`)
 	var groups []string // value of each book
 	var ids []string
 	var keys []model.BookKey
@@ -365,12 +375,7 @@ WHERE ` + expression + ` IN (SELECT ` + expression + ` FROM books r WHERE ` + ex
 			return err
 		}
 	})
-	for i, end := 0, 0; i < len(ids); i = end {
-		for end < len(ids) && groups[end] == groups[i] {
-			end++
-		}
-		p.addGroup(ids[i:end], func(a, b int) bool { return mayBeSame(keys[i+a], keys[i+b]) })
-	}
+	p.addGroups(groups, ids, func(i, j int) bool { return mayBeSame(keys[i], keys[j]) })
 	return err
 }
 

@@ -62,18 +62,19 @@ func GroupPersons(authors []*model.BookGroup, g *model.Grouping) []*model.BookGr
 	return counts.Groups(g, nil)
 }
 
-// Forms returns the texts of a counted column by identity.
-func (c *Counts) Forms(column string) map[string][]string {
-	counted, forms := c.byName[column], map[string][]string{}
+// Forms returns the identity and the text of each form of a counted column.
+func (c *Counts) Forms(column string) (forms [][2]string) {
+	counted := c.byName[column]
+	if column == Person && counted.persons == nil {
+		counted.group()
+	}
 	for text := range counted.texts {
-		key := collate.Identity(text)
-		if column == Person {
-			key = author.Identity(text)
-		}
-		forms[key] = append(forms[key], text)
+		forms = append(forms, [2]string{collate.Identity(text), text})
 	}
 	for key, p := range counted.persons {
-		forms[key] = p.all()
+		for _, text := range p.all() {
+			forms = append(forms, [2]string{key, text})
+		}
 	}
 	return forms
 }

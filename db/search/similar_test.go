@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOneEdit finds the pairs that a comparison of all words finds.
+// TestOneEdit finds the pairs that a comparison of all words finds, in its order.
 func TestOneEdit(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -35,8 +35,6 @@ func TestOneEdit(t *testing.T) {
 		}
 	}
 	OneEdit(words, func(i, j int) { got = append(got, fmt.Sprint(words[j], " ", words[i])) })
-	slices.Sort(want)
-	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Contains(got, "tolkein tolkien") || len(got) < 1_000 {
 		t.Errorf("%d pairs (-want +got):\n%s", len(got), diff)
 	}
