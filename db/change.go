@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -168,10 +169,9 @@ func (u *undo) plan(
 		return nil, err
 	}
 	if !u.dryRun { // no later change, and no new child
-		for _, lock := range []func(context.Context) error{u.categories.lockRows, u.genres.lockRows, u.books.lockRows} {
-			if err := lock(ctx); err != nil {
-				return nil, err
-			}
+		err := cmp.Or(lockRows(ctx, u.categories), lockRows(ctx, u.genres), lockRows(ctx, u.books))
+		if err != nil {
+			return nil, err
 		}
 	}
 	for _, step := range []func() error{
@@ -188,6 +188,12 @@ func (u *undo) plan(
 		}
 	}
 	return rows, nil
+}
+
+// lockRows locks the rows of an undo that exist.
+func lockRows[T any](ctx context.Context, u *undoOf[T]) error {
+	_, err := u.lockAll(ctx, u.ids)
+	return err
 }
 
 // apply stores parents before their children, and deletes them after.

@@ -278,12 +278,6 @@ func (u *undoOf[T]) chosen(operations ...model.ChangeOperation) (ids []model.ID)
 	return ids
 }
 
-// lockRows locks the rows that exist.
-func (u *undoOf[T]) lockRows(ctx context.Context) error {
-	_, err := u.lockAll(ctx, u.ids)
-	return err
-}
-
 // changedSince gives each row that has later changes a conflict.
 func (u *undoOf[T]) changedSince(ctx context.Context, set int64) error {
 	if len(u.ids) == 0 {
