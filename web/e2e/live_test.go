@@ -40,7 +40,7 @@ func TestLivePagesBackOff(t *testing.T) {
 	p := behindProxy(t, s)
 	b := open(t, p.service)
 	waits := until(`later.length === 1`)
-	b.do("the list", b.goTo("/?sort=name"), scripted, followed, hold)
+	b.do("the list", b.goTo("/?sort=name"), scripted, p.connected, hold)
 	s.rename(t, "0 First")
 	unavailable := answer(http.StatusServiceUnavailable, "text/html", "<h1>Unavailable</h1>")
 	b.do("fails", waits, p.fail(unavailable), next(1), next(2), next(4), next(8), waits)
@@ -60,7 +60,7 @@ func TestLivePagesOfOldScripts(t *testing.T) {
 	p := behindProxy(t, start(t))
 	b := open(t, p.service)
 	script := regexp.MustCompile(`/assets/\w+/page\.js`)
-	b.do("the list", b.goTo("/?sort=name"), scripted, followed, hold)
+	b.do("the list", b.goTo("/?sort=name"), scripted, p.connected, hold)
 	p.rename(t, "0 First")
 	b.do("a new version", p.fail(func(w http.ResponseWriter, r *http.Request) {
 		recorder := httptest.NewRecorder()

@@ -25,6 +25,7 @@ type proxy struct {
 	*service
 	forward http.Handler
 	fault   atomic.Pointer[http.HandlerFunc]
+	sockets atomic.Int32 // requests for WebSockets
 }
 
 var isModule = regexp.MustCompile(`/(form|dialogs)\.js$`)
@@ -35,6 +36,9 @@ func behindProxy(t *testing.T, s *service) *proxy {
 	must(t, err)
 	p := &proxy{forward: httputil.NewSingleHostReverseProxy(target)}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "" {
+			p.sockets.Add(1)
+		}
 		if fault := p.fault.Load(); fault != nil && (r.URL.Path == "/graphql" || isModule.MatchString(r.URL.Path) || strings.Contains(r.Header.Get("Accept"), "text/html")) {
 			(*fault)(w, r)
 			return
@@ -44,6 +48,13 @@ func behindProxy(t *testing.T, s *service) *proxy {
 	t.Cleanup(front.Close)
 	p.service = &service{url: front.URL, token: s.token}
 	return p
+}
+
+// connected waits until the page has asked for a WebSocket, which a fault would refuse.
+func (p *proxy) connected(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+	read := func(context.Context, *chromedp.Target) (int32, error) { return p.sockets.Load(), nil }
+	_, err := await("a WebSocket", read, func(n int32) bool { return n > 0 })(ctx, t)
+	return chromedp.Void{}, err
 }
 
 // fail makes the proxy answer with fault; nil ends that.
