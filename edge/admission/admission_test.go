@@ -55,7 +55,7 @@ func TestPlaces(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			var begun atomic.Int64
-			for i := range 10_000 {
+			for i := range 5_000 {
 				who := as(string(rune('a' + i%tt.callers)))
 				go func() {
 					if release, err := c.Acquire(who, tt.work); err == nil {
