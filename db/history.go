@@ -106,10 +106,7 @@ func before[T any](t mapping[T], id model.ID, operation string, version int64, o
 	if old == nil {
 		return nil, nil
 	}
-	if operation == "u" {
-		version--
-	}
-	return changes.Decode(t.Name, t.fields, id, version, *old)
+	return changes.Decode(t.Name, t.fields, id, changes.VersionBefore(operation, version), *old)
 }
 
 // The engines read times with a year of four digits, and PostgreSQL none of the year 0.

@@ -29,6 +29,14 @@ func Decode[T any](table string, fields []model.RowField[T], id model.ID, versio
 	return row, nil
 }
 
+// VersionBefore returns the version of the row before a change with a version. A deletion does not raise it.
+func VersionBefore(operation string, version int64) int64 {
+	if operation == "u" {
+		version--
+	}
+	return version
+}
+
 // Identify sets the columns that a logged row omits.
 func Identify[T any](fields []model.RowField[T], row *T, id model.ID, version int64) {
 	for _, f := range fields {

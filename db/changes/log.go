@@ -210,11 +210,7 @@ func (l *Log) resolve(ctx context.Context, s Snapshot, all []found) ([]logged, e
 		}
 		if c.Old != nil {
 			change.Old = sync.OnceValue(func() any {
-				version := c.Version
-				if c.Operation == "u" {
-					version--
-				}
-				row, err := types[typ].decode(c.RowID, version, *c.Old)
+				row, err := types[typ].decode(c.RowID, VersionBefore(c.Operation, c.Version), *c.Old)
 				if err != nil {
 					return nil
 				}
