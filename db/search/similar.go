@@ -1,6 +1,7 @@
 package search
 
 import (
+	"hash/maphash"
 	"math/bits"
 	"slices"
 )
@@ -17,8 +18,9 @@ const maxAlike = 1_000
 func OneEdit(words []string, fn func(i, j int)) {
 	letters := make([][]rune, len(words))
 	odd := make([]uint64, len(words)) // a set of letters, modulo 64
-	var halves []uint64               // a hash, and the index of a word
-	var pairs []uint64                // two indexes
+	seed := maphash.MakeSeed()
+	var halves []uint64 // a hash, and the index of a word
+	var pairs []uint64  // two indexes
 	for i, word := range words {
 		if maxEdits(word) < 2 {
 			continue
@@ -29,7 +31,9 @@ func OneEdit(words []string, fn func(i, j int)) {
 		}
 		n := len(letters[i])
 		for k := (n - 2) / 2; k <= (n-1)/2; k++ {
-			halves = append(halves, hash('<', letters[i][:k])<<32|uint64(i), hash('>', letters[i][n-k:])<<32|uint64(i))
+			for _, half := range []string{"<" + string(letters[i][:k]), ">" + string(letters[i][n-k:])} {
+				halves = append(halves, maphash.String(seed, half)<<32|uint64(i))
+			}
 		}
 	}
 	slices.Sort(halves)
@@ -50,15 +54,6 @@ func OneEdit(words []string, fn func(i, j int)) {
 	for _, pair := range slices.Compact(pairs) {
 		fn(int(pair>>32), int(uint32(pair)))
 	}
-}
-
-// hash returns the FNV-1a hash of letters after a sign.
-func hash(sign rune, letters []rune) uint64 {
-	h := uint32(sign)
-	for _, letter := range letters {
-		h = (h ^ uint32(letter)) * 16777619
-	}
-	return uint64(h)
 }
 
 // isOneEdit reports whether the number of edits of two different words is 1.
