@@ -21,6 +21,19 @@ func undoSet(ctx context.Context, s *db.Store, set model.ChangeSetID) error {
 	return err
 }
 
+// countDone returns the number of undos that are done. The others must be a Conflict.
+func countDone(t *testing.T, undone []error) (done int) {
+	t.Helper()
+	for _, err := range undone {
+		if err == nil {
+			done++
+		} else {
+			wantCode(t, err, model.Conflict, "Nothing was undone")
+		}
+	}
+	return done
+}
+
 // renameAll renames books in a transaction and returns its set.
 func renameAll(ctx context.Context, t *testing.T, s *db.Store, ids []model.ID, name string) model.ChangeSetID {
 	t.Helper()
@@ -67,14 +80,7 @@ func TestUndoBesideWriters(t *testing.T) {
 				})
 			}
 			running.Wait()
-			done := 0
-			for _, err := range undone {
-				if err == nil {
-					done++
-				} else {
-					wantCode(t, err, model.Conflict, "Nothing was undone")
-				}
-			}
+			done := countDone(t, undone[:])
 			back := ask[int](t, program, `SELECT count(*) FROM books WHERE name = $1`, before)
 			if done > 1 || back != done*books {
 				t.Fatalf("%d of 2 undos are done, and %d of %d books are back", done, back, books)
@@ -103,14 +109,7 @@ func TestUndoOfDeleteTwice(t *testing.T) {
 				running.Go(func() { undone[i] = undoSet(t.Context(), s, set) })
 			}
 			running.Wait()
-			done := 0
-			for _, err := range undone {
-				if err == nil {
-					done++
-				} else {
-					wantCode(t, err, model.Conflict, "Nothing was undone")
-				}
-			}
+			done := countDone(t, undone[:])
 			if n := ask[int](t, program, `SELECT count(*) FROM books WHERE name = 'One of many'`); done != 1 || n != len(ids) {
 				t.Fatalf("%d of %d undos are done, and %d of %d books are back", done, len(undone), n, len(ids))
 			}
